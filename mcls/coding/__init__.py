@@ -1,0 +1,1 @@
+"""Error-correcting output codes: coding matrices, decoders and the criteria that design them."""

@@ -1,0 +1,1 @@
+"""Data: cards, sources, cache, parsers and CSV reading."""

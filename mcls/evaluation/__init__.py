@@ -1,0 +1,1 @@
+"""Evaluation: scaling, folds, grid search, nested estimates and statistical tests."""

@@ -1,0 +1,1 @@
+"""Experiments: configs, cells, the runner and the store."""

@@ -1,0 +1,1 @@
+"""Reporting: tables, plots and pages made from the store alone."""

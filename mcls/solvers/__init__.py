@@ -1,0 +1,1 @@
+"""Solvers: plain functions on arrays, one file a machine family."""
