@@ -1,0 +1,1 @@
+"""mcls: multiclass kernel least-squares classification and its relatives."""

@@ -1,0 +1,1 @@
+"""Machines: thin scikit-learn classifiers over the solvers, and their registry."""
