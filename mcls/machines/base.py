@@ -1,0 +1,168 @@
+"""What every kernel machine shares: validation, label encoding, the kernel, the decision and the sweep.
+
+A machine implements ``_fit(K, y, n_classes)`` and ``_scores(K)`` on arrays; scikit-learn's interface, every
+kernel and the generic cross-validation sweep come from here. Where algebra allows, it overrides ``_sweep``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mcls.errors import McLsError
+from mcls.kernels import check_precomputed, kernel_matrix
+
+Array = np.ndarray
+Fold = tuple[Array, Array]  # (train, test) row indices
+Point = Mapping[str, Any]  # values of the parameters swept at a fixed kernel
+
+
+class KernelMachine(ClassifierMixin, BaseEstimator):
+    """Base of the kernel classifiers; subclasses take ``kernel, sigma, degree, coef0`` and their own parameters."""
+
+    kernelized = True
+
+    # What a subclass provides -------------------------------------------------------------------------------
+
+    def _fit(self, K: Array, y: Array, n_classes: int) -> None:
+        """Learn from the kernel matrix K (n, n) and the class codes y (n,) in 0..n_classes−1."""
+        raise NotImplementedError
+
+    def _scores(self, K: Array) -> Array:
+        """Score every class from K (m, n), the kernel between m new rows and the n training rows: (m, ℓ)."""
+        raise NotImplementedError
+
+    def _sweep(
+        self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point]
+    ) -> list[Array]:
+        """Out-of-fold scores (points, |test|, ℓ) of each fold; every training fold holds every class."""
+        return refit_sweep(self, K, y, n_classes, folds, points)
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters out of range; called before every fit."""
+
+    # scikit-learn's interface -------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit to the rows of X (n, d), or to a kernel matrix (n, n) when ``kernel="precomputed"``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Finite numbers.
+        y : array-like of shape (n,)
+            Class labels of any kind, at least two different ones.
+        """
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise McLsError(
+                f"{type(self).__name__} needs samples of at least 2 classes; "
+                f"the data holds one class: {self.classes_[0]!r}"
+            )
+        self._check_parameters()
+        if self.kernel == "precomputed":
+            check_precomputed(X)
+            K = X
+        else:
+            self.X_fit_ = X
+            K = self._kernel(X, None)
+        self._fit(K, codes, len(self.classes_))
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """Score of each class (m, ℓ), the larger the better; with two classes, the margin of the second (m,)."""
+        scores = self._class_scores(X)
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> Array:
+        """Class of each row: the one with the largest score, the first of equal ones."""
+        return self.classes_[np.argmax(self._class_scores(X), axis=1)]
+
+    def _class_scores(self, X: Any) -> Array:
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        return self._scores(X if self.kernel == "precomputed" else self._kernel(X, self.X_fit_))
+
+    def _kernel(self, X: Array, Z: Array | None) -> Array:
+        return kernel_matrix(X, Z, kernel=self.kernel, sigma=self.sigma, degree=self.degree, coef0=self.coef0)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+    # Cross-validation ---------------------------------------------------------------------------------------
+
+    def sweep(
+        self,
+        K: Array,
+        y: Array,
+        folds: Sequence[Fold],
+        points: Sequence[Point],
+        *,
+        n_classes: int | None = None,
+        engine: str = "fast",
+    ) -> list[Array]:
+        """Out-of-fold scores for every point of a grid at one kernel.
+
+        Parameters
+        ----------
+        K : array (n, n)
+            Kernel matrix of all rows.
+        y : array (n,)
+            Class codes 0..ℓ−1.
+        folds : list of (train, test)
+            Index arrays.
+        points : list of dict
+            Parameters that do not enter the kernel, such as ``{"gamma": 0.5}``.
+        engine : {"fast", "refit"}
+            The machine's own algebra, or one fit a fold and a point: the oracle of the tests.
+
+        Returns
+        -------
+        list of arrays (points, |test|, ℓ)
+            One a fold; a class that the training fold does not hold scores −∞.
+        """
+        ell = int(y.max()) + 1 if n_classes is None else n_classes
+        if engine == "refit":
+            return refit_sweep(self, K, y, ell, folds, points)
+        # A fold without some class is another problem (fewer classes, another labelbook): it is refitted.
+        complete = [len(np.unique(y[train])) == ell for train, _ in folds]
+        fast = iter(self._sweep(K, y, ell, [f for f, c in zip(folds, complete) if c], points))
+        return [
+            next(fast) if whole else refit_sweep(self, K, y, ell, [fold], points)[0]
+            for fold, whole in zip(folds, complete)
+        ]
+
+
+def refit_sweep(
+    machine: KernelMachine,
+    K: Array,
+    y: Array,
+    n_classes: int,
+    folds: Sequence[Fold],
+    points: Sequence[Point],
+) -> list[Array]:
+    """Sweep by brute force: fit on each training fold at each point. What every shortcut is tested against."""
+    results = []
+    for train, test in folds:
+        present, codes = np.unique(y[train], return_inverse=True)
+        scores = np.full((len(points), len(test), n_classes), -np.inf)
+        if len(present) == 1:  # one class to learn from: it is the only answer
+            scores[:, :, present] = 0.0
+        else:
+            K_train, K_test = K[np.ix_(train, train)], K[np.ix_(test, train)]
+            for i, point in enumerate(points):
+                fitted = clone(machine).set_params(**point)
+                fitted._check_parameters()
+                fitted._fit(K_train, codes, len(present))
+                scores[i][:, present] = fitted._scores(K_test)
+        results.append(scores)
+    return results

@@ -1,0 +1,127 @@
+"""The registry of machines: command-line name → class, fixed parameters, summary, reference and grid.
+
+Nothing heavy is imported here: a class is loaded when it is asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcls.errors import McLsError, unknown_name
+
+#: The grid of honeine2013, Sec. 8.
+_PAPER_GRID = {"gamma": "2^-4..2^4", "sigma": "2^-4..2^4"}
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One line of the registry.
+
+    ``grid`` gives the default values of what a grid search tunes; ``smoother`` says for each of those
+    parameters whether larger (+1) or smaller (−1) is the smoother model, to break ties in a grid.
+    """
+
+    name: str
+    target: str  # "module:Class"
+    summary: str
+    reference: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    grid: Mapping[str, str] = field(default_factory=lambda: dict(_PAPER_GRID))
+    smoother: Mapping[str, int] = field(default_factory=lambda: {"gamma": 1, "sigma": 1})
+
+    @property
+    def cls(self) -> Any:
+        """The estimator class (imports it)."""
+        module, _, name = self.target.partition(":")
+        return getattr(importlib.import_module(module), name)
+
+    def create(self, **params: Any) -> Any:
+        """Make an estimator; a parameter it does not have is refused with the valid ones listed."""
+        valid = [p for p in self.cls._get_param_names() if p not in self.params]
+        for name in params:
+            if name in self.params:
+                raise McLsError(f"{self.name} fixes {name}={self.params[name]!r}; leave it out")
+            if name not in valid:
+                raise unknown_name(f"parameter of {self.name}", name, valid)
+        return self.cls(**self.params, **params)
+
+
+MACHINES: dict[str, Machine] = {}
+
+
+def register(machine: Machine) -> None:
+    """Add a machine; its name must be new, also in another case."""
+    if machine.name.lower() in {known.lower() for known in MACHINES}:
+        raise McLsError(f"a machine named '{machine.name}' is registered already")
+    MACHINES[machine.name] = machine
+
+
+def get_machine(name: str) -> Machine:
+    """Look a machine up by its name, case-insensitively; a typo gets the nearest known name."""
+    for known, machine in MACHINES.items():
+        if known.lower() == name.lower():
+            return machine
+    raise unknown_name("machine", name, MACHINES)
+
+
+for _machine in (
+    Machine(
+        "oneLSM",
+        "mcls.machines.lsm:OneLSM",
+        "all one-against-all least-squares classifiers from one matrix inverse",
+        "honeine2013, Sec. 5, eq. (24)-(25)",
+    ),
+    Machine(
+        "ovA",
+        "mcls.machines.lsm:OvALSM",
+        "one least-squares classifier a class, each solved on its own",
+        "honeine2013, Sec. 2 and 5.1, eq. (23)",
+    ),
+    Machine(
+        "ovO",
+        "mcls.machines.lsm:OvOLSM",
+        "one least-squares classifier a pair of classes, and a vote",
+        "honeine2013, Sec. 2",
+    ),
+    Machine(
+        "voRLS-beta",
+        "mcls.machines.vector:VoRLS",
+        "vector-output regularised least squares, penalty on beta",
+        "honeine2013, Sec. 4.1, eq. (12)-(14)",
+        params={"regularizer": "beta"},
+    ),
+    Machine(
+        "voRLS-f",
+        "mcls.machines.vector:VoRLS",
+        "vector-output regularised least squares, penalty on the function",
+        "honeine2013, Sec. 4.1, eq. (15)-(17); noumir2011, eq. (3)-(5)",
+        params={"regularizer": "f"},
+    ),
+    Machine(
+        "voLSSVM",
+        "mcls.machines.vector:VoLSSVM",
+        "vector-output least-squares SVM: one linear system for all classes",
+        "honeine2013, Sec. 4.2 and 4.4",
+        smoother={"gamma": -1, "sigma": 1},
+    ),
+    Machine(
+        "voSVM",
+        "mcls.machines.vector:VoSVM",
+        "vector-output SVM: one sparse quadratic program for all classes",
+        "honeine2013, Sec. 4.3, eq. (18)-(20)",
+        params={"bias": False},
+        smoother={"gamma": -1, "sigma": 1},
+    ),
+    Machine(
+        "szedmak",
+        "mcls.machines.vector:VoSVM",
+        "vector-output SVM with a bias, the model of Szedmak et al.",
+        "honeine2013, Sec. 4.4, and its reference [26]",
+        params={"bias": True},
+        smoother={"gamma": -1, "sigma": 1},
+    ),
+):
+    register(_machine)
