@@ -1,0 +1,192 @@
+"""Tests of whether machines differ: 5×2cv F and t, McNemar, Friedman with Nemenyi's critical difference.
+
+All functions take plain arrays of errors or predictions and know nothing of machines or folds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from mcls.errors import McLsError
+
+#: With fewer discordant samples than this, McNemar's test is the exact binomial one.
+MCNEMAR_EXACT_BELOW = 25
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """A statistic and its p-value; ``identical`` marks machines that never differed (0/0, reported as p = 1)."""
+
+    __test__ = False  # not a test class, whatever pytest thinks of the name
+
+    statistic: float
+    p: float
+    identical: bool = False
+
+    def differs(self, alpha: float = 0.05) -> bool:
+        """Whether equality is rejected at level alpha."""
+        return self.p < alpha
+
+
+_IDENTICAL = TestResult(statistic=0.0, p=1.0, identical=True)
+
+
+def _differences(errors_a: ArrayLike, errors_b: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Differences p (5, 2) of the error rates, and the variance estimate s² (5,) of each replication."""
+    a, b = np.asarray(errors_a, dtype=float), np.asarray(errors_b, dtype=float)
+    if a.shape != (5, 2) or b.shape != (5, 2):
+        raise McLsError(
+            f"a 5x2cv test needs errors of shape (5, 2) for both machines, got {a.shape} and {b.shape}"
+        )
+    p = a - b
+    if not np.isfinite(p).all():
+        raise McLsError("a 5x2cv test needs all ten errors of both machines")
+    mean = p.mean(axis=1, keepdims=True)
+    return p, np.square(p - mean).sum(axis=1)
+
+
+def ftest_5x2cv(errors_a: ArrayLike, errors_b: ArrayLike) -> TestResult:
+    """Combined 5×2cv F-test (Alpaydın 1999): f = Σ_ij p_ij² / (2 Σ_i s_i²), F(10, 5) under equality.
+
+    Parameters
+    ----------
+    errors_a, errors_b : array-like of shape (5, 2)
+        Error of each half of each of the five replications, both machines on the same splits.
+
+    Notes
+    -----
+    f above 4.74 rejects equality at 0.95. All differences zero is 0/0: the machines are identical, p = 1.
+    Differences that are equal in both halves of every replication leave no variance: f = ∞, p = 0.
+
+    Examples
+    --------
+    >>> ftest_5x2cv([[0.1, 0.2]] * 5, [[0.1, 0.2]] * 5)
+    TestResult(statistic=0.0, p=1.0, identical=True)
+    """
+    p, variance = _differences(errors_a, errors_b)
+    if not p.any():
+        return _IDENTICAL
+    total = 2.0 * variance.sum()
+    f = float(np.square(p).sum() / total) if total > 0 else np.inf
+    return TestResult(f, float(stats.f.sf(f, 10, 5)))
+
+
+def ttest_5x2cv(errors_a: ArrayLike, errors_b: ArrayLike) -> TestResult:
+    """5×2cv paired t-test (Dietterich 1998): t = p_11 / √(Σ_i s_i² / 5), Student with 5 degrees of freedom.
+
+    Two-sided. Its numerator is one of the ten differences alone, which is why the F-test replaced it.
+    """
+    p, variance = _differences(errors_a, errors_b)
+    if not p.any():
+        return _IDENTICAL
+    scale = np.sqrt(variance.mean())
+    if scale > 0:
+        t = float(p[0, 0] / scale)
+    else:
+        t = float(np.copysign(np.inf, p[0, 0]))
+    return TestResult(t, float(2.0 * stats.t.sf(abs(t), 5)))
+
+
+@dataclass(frozen=True)
+class McNemarResult(TestResult):
+    """McNemar's test with the two discordant counts and which form of the test was used."""
+
+    only_a_wrong: int = 0
+    only_b_wrong: int = 0
+    exact: bool = True
+
+
+def mcnemar(y: ArrayLike, predictions_a: ArrayLike, predictions_b: ArrayLike) -> McNemarResult:
+    """McNemar's test on two machines' predictions of the same samples.
+
+    With fewer than ``MCNEMAR_EXACT_BELOW`` discordant samples the p-value is the exact two-sided binomial one
+    (the statistic is then the smaller count); with more, χ² = (|b − c| − 1)² / (b + c) with one degree of
+    freedom (Edwards' continuity correction). No discordant sample at all is p = 1.
+    """
+    y, a, b = np.asarray(y), np.asarray(predictions_a), np.asarray(predictions_b)
+    if not y.shape == a.shape == b.shape or y.ndim != 1:
+        raise McLsError(
+            f"McNemar's test needs one prediction a sample, got shapes {y.shape}, {a.shape} and {b.shape}"
+        )
+    only_a = int(((a != y) & (b == y)).sum())
+    only_b = int(((a == y) & (b != y)).sum())
+    discordant = only_a + only_b
+    if discordant < MCNEMAR_EXACT_BELOW:
+        fewer = min(only_a, only_b)
+        p = min(1.0, 2.0 * float(stats.binom.cdf(fewer, discordant, 0.5))) if discordant else 1.0
+        return McNemarResult(float(fewer), p, discordant == 0, only_a, only_b, exact=True)
+    chi2 = max(abs(only_a - only_b) - 1, 0) ** 2 / discordant
+    return McNemarResult(chi2, float(stats.chi2.sf(chi2, 1)), False, only_a, only_b, exact=False)
+
+
+@dataclass(frozen=True)
+class FriedmanResult:
+    """Friedman's test over data sets, the sharper Iman–Davenport form, and Nemenyi's critical difference."""
+
+    ranks: tuple[float, ...]  # average rank of each machine, 1 the best
+    chi2: float
+    p: float
+    iman_davenport: float
+    iman_davenport_p: float
+    critical_difference: float
+    alpha: float
+    n_datasets: int
+
+    def differs(self, i: int, j: int) -> bool:
+        """Whether machines i and j differ by Nemenyi's test: their average ranks lie further apart than CD."""
+        return abs(self.ranks[i] - self.ranks[j]) > self.critical_difference
+
+
+def average_ranks(errors: ArrayLike) -> np.ndarray:
+    """Average rank of each machine (k,) from errors (N data sets, k machines); equal errors share a rank."""
+    return stats.rankdata(np.asarray(errors, dtype=float), axis=1).mean(axis=0)
+
+
+def nemenyi_critical_difference(n_machines: int, n_datasets: int, alpha: float = 0.05) -> float:
+    """CD = q_α √(k(k+1) / 6N), q_α the studentized range with infinite degrees of freedom over √2 (Demšar 2006).
+
+    >>> round(nemenyi_critical_difference(4, 14), 3)
+    1.253
+    """
+    k, N = n_machines, n_datasets
+    q = float(stats.studentized_range.ppf(1.0 - alpha, k, np.inf)) / np.sqrt(2.0)
+    return float(q * np.sqrt(k * (k + 1) / (6.0 * N)))
+
+
+def friedman(errors: ArrayLike, alpha: float = 0.05) -> FriedmanResult:
+    """Friedman's test that k machines are equal over N data sets, from errors (N, k).
+
+    χ²_F = 12N / (k(k+1)) (Σ_j R_j² − k(k+1)²/4), divided by 1 − Σ(t³−t) / (Nk(k²−1)) for groups of t tied
+    errors; Iman and Davenport's F = (N−1)χ² / (N(k−1) − χ²) with k−1 and (k−1)(N−1) degrees of freedom.
+    """
+    errors = np.asarray(errors, dtype=float)
+    if errors.ndim != 2 or errors.shape[0] < 2 or errors.shape[1] < 2 or not np.isfinite(errors).all():
+        raise McLsError(
+            "Friedman's test needs the errors of at least two machines on at least two data sets, none missing; "
+            f"got shape {errors.shape}"
+        )
+    N, k = errors.shape
+    R = average_ranks(errors)
+    ties = sum(float((t**3 - t).sum()) for t in (np.unique(row, return_counts=True)[1] for row in errors))
+    untied = 1.0 - ties / (N * k * (k**2 - 1))
+    cd = nemenyi_critical_difference(k, N, alpha)
+    ranks = tuple(float(r) for r in R)
+    if untied <= 0:  # every machine has the same error on every data set
+        return FriedmanResult(ranks, 0.0, 1.0, 0.0, 1.0, cd, alpha, N)
+    chi2 = max(0.0, 12.0 * N / (k * (k + 1)) * (np.square(R - (k + 1) / 2).sum()) / untied)
+    rest = N * (k - 1) - chi2
+    F = (N - 1) * chi2 / rest if rest > 1e-12 * N * k else np.inf  # the same order everywhere: no variance left
+    return FriedmanResult(
+        ranks=ranks,
+        chi2=float(chi2),
+        p=float(stats.chi2.sf(chi2, k - 1)),
+        iman_davenport=float(F),
+        iman_davenport_p=float(stats.f.sf(F, k - 1, (k - 1) * (N - 1))),
+        critical_difference=cd,
+        alpha=alpha,
+        n_datasets=N,
+    )

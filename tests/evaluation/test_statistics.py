@@ -1,0 +1,181 @@
+"""The statistical tests against mlxtend, scipy and published figures."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from mlxtend.evaluate import combined_ftest_5x2cv, mcnemar_table, paired_ttest_5x2cv
+from mlxtend.evaluate import mcnemar as mlxtend_mcnemar
+from scipy import stats
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from mcls.errors import McLsError
+from mcls.evaluation.statistics import (
+    MCNEMAR_EXACT_BELOW,
+    average_ranks,
+    friedman,
+    ftest_5x2cv,
+    mcnemar,
+    nemenyi_critical_difference,
+    ttest_5x2cv,
+)
+
+errors_5x2 = hnp.arrays(float, (5, 2), elements=st.integers(0, 40).map(lambda k: k / 75))
+
+
+class Scripted(ClassifierMixin, BaseEstimator):
+    """A classifier whose scores are dictated, so that mlxtend's own loop sees the differences we choose."""
+
+    def __init__(self, errors=()):
+        self.errors = errors
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X))
+
+    @classmethod
+    def scorer(cls, estimator, X, y):
+        return 1.0 - next(estimator.errors)
+
+
+def mlxtend_on(test, a, b):
+    """Run mlxtend's test with scorers that replay the errors a and b (5, 2)."""
+    X, y = np.zeros((8, 1)), np.array([0, 1] * 4)
+    return test(Scripted(iter(a.ravel())), Scripted(iter(b.ravel())), X, y, scoring=Scripted.scorer, random_seed=1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(a=errors_5x2, b=errors_5x2)
+def test_ftest_equals_mlxtend(a, b):
+    ours = ftest_5x2cv(a, b)
+    if ours.identical or np.isinf(ours.statistic):
+        return
+    f, p = mlxtend_on(combined_ftest_5x2cv, a, b)
+    assert ours.statistic == pytest.approx(f, rel=1e-9)
+    assert ours.p == pytest.approx(p, rel=1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(a=errors_5x2, b=errors_5x2)
+def test_ttest_equals_mlxtend(a, b):
+    ours = ttest_5x2cv(a, b)
+    if ours.identical or np.isinf(ours.statistic):
+        return
+    t, p = mlxtend_on(paired_ttest_5x2cv, a, b)
+    assert ours.statistic == pytest.approx(-t, rel=1e-9)  # mlxtend subtracts accuracies, we subtract errors
+    assert ours.p == pytest.approx(p, rel=1e-9)
+
+
+def test_identical_machines_are_p_one_without_a_warning():
+    errors = np.random.default_rng(0).random((5, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for test in (ftest_5x2cv, ttest_5x2cv):
+            result = test(errors, errors)
+            assert result.identical
+            assert result.p == 1.0
+            assert not result.differs()
+
+
+def test_no_variance_but_a_difference_is_infinitely_significant():
+    a = np.full((5, 2), 0.25)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ftest_5x2cv(a, a - 0.125).p == 0.0
+        assert ttest_5x2cv(a - 0.125, a).statistic == -np.inf
+
+
+def test_threshold_of_the_paper():
+    # honeine2013, Sec. 8: equality is rejected at 0.95 when f exceeds 4.74.
+    assert stats.f.ppf(0.95, 10, 5) == pytest.approx(4.74, abs=0.005)
+
+
+def test_shapes_and_gaps_are_refused():
+    with pytest.raises(McLsError, match="5, 2"):
+        ftest_5x2cv(np.zeros((4, 2)), np.zeros((4, 2)))
+    with pytest.raises(McLsError, match="all ten"):
+        ftest_5x2cv(np.full((5, 2), np.nan), np.zeros((5, 2)))
+
+
+@pytest.mark.parametrize("n", [20, 400])
+def test_mcnemar_equals_mlxtend(n):
+    rng = np.random.default_rng(n)
+    y = rng.integers(0, 3, n)
+    a = np.where(rng.random(n) < 0.3, (y + 1) % 3, y)
+    b = np.where(rng.random(n) < 0.15, (y + 2) % 3, y)
+    ours = mcnemar(y, a, b)
+    discordant = ours.only_a_wrong + ours.only_b_wrong
+    assert ours.exact == (discordant < MCNEMAR_EXACT_BELOW)
+    _, p = mlxtend_mcnemar(mcnemar_table(y, a, b), exact=ours.exact)
+    assert ours.p == pytest.approx(p, rel=1e-9)
+
+
+def test_mcnemar_with_no_discordant_sample_is_identical():
+    result = mcnemar([0, 1, 2], [0, 1, 1], [0, 1, 0])
+    assert result.identical
+    assert result.p == 1.0
+
+
+def test_mcnemar_refuses_predictions_of_different_samples():
+    with pytest.raises(McLsError, match="one prediction a sample"):
+        mcnemar([0, 1, 2], [0, 1], [0, 1, 0])
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    errors=st.tuples(st.integers(2, 12), st.integers(3, 6)).flatmap(
+        lambda shape: hnp.arrays(float, shape, elements=st.integers(0, 9).map(float))
+    )
+)
+def test_friedman_equals_scipy(errors):
+    ours = friedman(errors)
+    assert np.array_equal(ours.ranks, average_ranks(errors))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        theirs = stats.friedmanchisquare(*errors.T)
+    if np.isnan(theirs.statistic):  # every error tied
+        assert ours.p == 1.0
+    else:
+        assert ours.chi2 == pytest.approx(theirs.statistic, abs=1e-9)
+        assert ours.p == pytest.approx(theirs.pvalue, abs=1e-9)
+
+
+def test_demsar_2006_example():
+    # Table 6 of Demšar (JMLR 2006): average ranks 3.143, 2.000, 2.893, 1.964 over 14 data sets;
+    # chi2 = 9.28, F = 3.69, CD = 1.25 at 0.05.
+    auc = np.array(
+        [
+            [0.763, 0.768, 0.771, 0.798], [0.599, 0.591, 0.590, 0.569], [0.954, 0.971, 0.968, 0.967],
+            [0.628, 0.661, 0.654, 0.657], [0.882, 0.888, 0.886, 0.898], [0.936, 0.931, 0.916, 0.931],
+            [0.661, 0.668, 0.609, 0.685], [0.583, 0.583, 0.563, 0.625], [0.775, 0.838, 0.866, 0.875],
+            [1.000, 1.000, 1.000, 1.000], [0.940, 0.962, 0.965, 0.962], [0.619, 0.666, 0.614, 0.669],
+            [0.972, 0.981, 0.9751, 0.975], [0.957, 0.978, 0.946, 0.970],
+        ]
+    )  # fmt: skip
+    result = friedman(1 - auc)
+    assert result.ranks == pytest.approx((3.143, 2.0, 2.893, 1.964), abs=0.001)
+    assert result.critical_difference == pytest.approx(1.25, abs=0.005)
+    # Demšar prints chi2 without the correction for ties.
+    untied = 12 * 14 / (4 * 5) * (np.square(result.ranks).sum() - 4 * 25 / 4)
+    assert untied == pytest.approx(9.28, abs=0.01)
+    assert result.chi2 >= untied
+
+
+@pytest.mark.parametrize("k, q", [(2, 1.960), (3, 2.343), (5, 2.728), (10, 3.164)])
+def test_nemenyi_constants_of_demsar(k, q):
+    assert nemenyi_critical_difference(k, 6, 0.05) / np.sqrt(k * (k + 1) / 36) == pytest.approx(q, abs=0.001)
+
+
+def test_friedman_with_one_order_everywhere():
+    result = friedman([[1.0, 2.0, 3.0]] * 10)
+    assert result.iman_davenport == np.inf
+    assert result.differs(0, 2)
+    assert not result.differs(0, 1)
+    with pytest.raises(McLsError, match="two data sets"):
+        friedman([[1.0, 2.0, 3.0]])
