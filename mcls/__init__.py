@@ -1,1 +1,33 @@
-"""mcls: multiclass kernel least-squares classification and its relatives."""
+"""mcls: multiclass kernel least-squares classification and its relatives.
+
+>>> from mcls import OneLSM
+>>> OneLSM(sigma=0.5).fit([[0.0], [1.0], [2.0]], ["a", "b", "c"]).predict([[1.9]])
+array(['c'], dtype='<U1')
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+# Public names are imported when first used, so that the command line starts without numpy.
+_EXPORTS = {
+    "OneLSM": "mcls.machines.lsm",
+    "OvALSM": "mcls.machines.lsm",
+    "OvOLSM": "mcls.machines.lsm",
+    "VoLSSVM": "mcls.machines.vector",
+    "VoRLS": "mcls.machines.vector",
+    "VoSVM": "mcls.machines.vector",
+}
+
+__all__ = ["OneLSM", "OvALSM", "OvOLSM", "VoLSSVM", "VoRLS", "VoSVM"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _EXPORTS:
+        return getattr(importlib.import_module(_EXPORTS[name]), name)
+    raise AttributeError(f"module 'mcls' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_EXPORTS])

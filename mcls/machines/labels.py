@@ -1,0 +1,75 @@
+"""Machines whose classes are label vectors: parameters of the labelbook, and the decision rules on f(x).
+
+Every machine of honeine2013 ends in f(x) = Σ_c y_c g_c(x) + b with one number g_c a class, so the scores of
+all classes follow from g (m, ℓ) and the Gram matrix L of the labels: y_cᵀf(x) = [gL]_c + y_cᵀb.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mcls.errors import McLsError, unknown_name
+from mcls.labelbooks import get_labelbook, label_gram, label_vectors
+from mcls.machines.base import KernelMachine
+
+Array = np.ndarray
+
+DECISIONS = ("max", "nearest", "winner")
+
+
+class LabelMachine(KernelMachine):
+    """Base of the machines with ``gamma, labelbook, label_kernel, label_sigma, decision``."""
+
+    def _check_parameters(self) -> None:
+        if not np.isfinite(self.gamma) or self.gamma <= 0:
+            raise McLsError(f"gamma must be a positive number, got {self.gamma}")
+        if self.decision not in DECISIONS:
+            raise unknown_name("decision rule", str(self.decision), DECISIONS)
+        if self.decision == "winner" and self.label_kernel != "linear":
+            raise McLsError("decision='winner' reads the entries of f(x), which a label kernel does not have")
+
+    def _labels(self, y: Array, n_classes: int) -> tuple[Array, Array]:
+        """Label vectors B (p, ℓ) and their Gram matrix L (ℓ, ℓ) for a training set with codes y."""
+        counts = np.bincount(y, minlength=n_classes)
+        B = label_vectors(self.labelbook, n_classes, counts)
+        if self.decision == "winner" and len(B) != n_classes:
+            raise McLsError(f"decision='winner' needs one entry a class; this labelbook has {len(B)}")
+        return B, label_gram(self.labelbook, n_classes, counts, self.label_kernel, self.label_sigma)
+
+    def _set_labels(self, y: Array, n_classes: int) -> None:
+        self.labels_, self.label_gram_ = self._labels(y, n_classes)
+
+    @property
+    def _labels_need_counts(self) -> bool:
+        return isinstance(self.labelbook, str) and get_labelbook(self.labelbook).needs_counts
+
+
+def decide(g: Array, B: Array, L: Array, decision: str, bias: Array | None = None) -> Array:
+    """Class scores (..., ℓ) from g (..., ℓ) by a decision rule of Sec. 7.1; the largest wins.
+
+    ``max`` (the paper's, eq. 8): y_cᵀf(x). ``nearest``: −‖f(x) − y_c‖² up to what is common to all classes.
+    ``winner``: the entry f⁽ᶜ⁾(x) itself. All three agree when the labels have one norm and a bias is absent.
+
+    >>> B = np.eye(2)
+    >>> decide(np.array([[0.2, 0.8]]), B, B.T @ B, "max")
+    array([[0.2, 0.8]])
+    """
+    if decision == "winner":
+        f = g @ B.T
+        return f if bias is None else f + bias
+    scores = g @ L
+    if bias is not None:
+        scores = scores + bias @ B
+    return scores if decision == "max" else 2 * scores - np.diag(L)
+
+
+def gammas_of(points: Any) -> list[float]:
+    """The γ of each point of a sweep; a point that changes anything else has no shortcut."""
+    return [float(point["gamma"]) for point in points]
+
+
+def only_gamma(points: Any) -> bool:
+    """Whether every point of a sweep changes γ alone."""
+    return all(set(point) == {"gamma"} for point in points)

@@ -1,0 +1,197 @@
+"""The vector-output machines of honeine2013, Sec. 4: one coefficient a sample for all the classes.
+
+f(x) = Σⱼ βⱼ yⱼ κ(xⱼ, x)   (10),   class of x: arg max_y yᵀf(x)   (11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mcls.errors import McLsError, unknown_name
+from mcls.kernels import KernelFunction
+from mcls.machines.base import Fold, Point, refit_sweep
+from mcls.machines.labels import LabelMachine, decide, gammas_of, only_gamma
+from mcls.solvers import vector
+from mcls.solvers.linear import is_partition
+
+Array = np.ndarray
+
+
+class VectorMachine(LabelMachine):
+    """What the vector-output machines share: scores from β (n,) and, with a bias, b (p,)."""
+
+    def _scores(self, K: Array) -> Array:
+        g = vector.class_values(K, self.beta_, self.y_codes_, self.labels_.shape[1])
+        return decide(g, self.labels_, self.label_gram_, self.decision, getattr(self, "bias_", None))
+
+    def _begin(self, y: Array, n_classes: int) -> None:
+        self._set_labels(y, n_classes)
+        self.y_codes_ = y
+
+    def _refuse_bias_with_label_kernel(self) -> None:
+        if self.bias and self.label_kernel != "linear":
+            raise McLsError("a bias lives in the space of the label vectors: use label_kernel='linear' with it")
+
+    def _decide_folds(self, values: Sequence[Array], y: Array, n_classes: int) -> list[Array]:
+        B, L = self._labels(y, n_classes)
+        return [decide(g, B, L, self.decision) for g in values]
+
+
+class VoRLS(VectorMachine):
+    """Vector-output regularised least squares (honeine2013, Sec. 4.1; noumir2011).
+
+    Solves min_β Σⱼ ‖f(xⱼ) − yⱼ‖² + γ‖β‖² (12), that is (G + γI)β = d (14), or with γR(f) as the penalty
+    (15)–(16), (G + γH)β = d (17), where
+
+        G = L_yy ∘ (K·K),   dⱼ = Σᵢ yᵢᵀyⱼ κᵢⱼ,   H = L_yy ∘ K,   [L_yy]ᵢⱼ = yᵢᵀyⱼ.
+
+    G + γH is singular whenever K is: a ridge of 1e-10 of its largest diagonal entry is added. One
+    factorisation, n³/3 operations, whatever the number of classes (orthogonal labels: one system a class).
+
+    Parameters
+    ----------
+    regularizer : {"beta", "f"}
+        The penalty: ‖β‖² or R(f) = βᵀHβ.
+    kernel, sigma, degree, coef0, gamma, labelbook, label_kernel, label_sigma, decision
+        As in :class:`OneLSM`; here the labelbook matters.
+
+    Attributes
+    ----------
+    beta_ : array (n,)
+        One coefficient a training row.
+    labels_, label_gram_ : arrays (p, ℓ), (ℓ, ℓ)
+        The label vectors and their Gram (or kernel) matrix.
+
+    Examples
+    --------
+    >>> from mcls import VoRLS
+    >>> X, y = [[0.0], [0.2], [1.0], [1.2], [2.0], [2.2]], ["a", "a", "b", "b", "c", "c"]
+    >>> VoRLS(regularizer="f", sigma=0.5, gamma=0.1).fit(X, y).predict([[0.1], [2.1]])
+    array(['a', 'c'], dtype='<U1')
+    """
+
+    def __init__(
+        self,
+        regularizer: str = "beta",
+        kernel: str | KernelFunction = "gaussian",
+        sigma: float = 1.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+        gamma: float = 1.0,
+        labelbook: str | Array = "alignment",
+        label_kernel: str = "linear",
+        label_sigma: float = 1.0,
+        decision: str = "max",
+    ) -> None:
+        self.regularizer = regularizer
+        self.kernel = kernel
+        self.sigma = sigma
+        self.degree = degree
+        self.coef0 = coef0
+        self.gamma = gamma
+        self.labelbook = labelbook
+        self.label_kernel = label_kernel
+        self.label_sigma = label_sigma
+        self.decision = decision
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.regularizer not in ("beta", "f"):
+            raise unknown_name("regularizer", str(self.regularizer), ("beta", "f"))
+
+    def _fit(self, K: Array, y: Array, n_classes: int) -> None:
+        self._begin(y, n_classes)
+        self.beta_ = vector.fit_rls(K, y, self.label_gram_, self.gamma, self.regularizer)
+
+    def _sweep(
+        self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point]
+    ) -> list[Array]:
+        if not only_gamma(points) or self._labels_need_counts:
+            return refit_sweep(self, K, y, n_classes, folds, points)
+        L = self._labels(y, n_classes)[1]
+        values = vector.sweep_rls(K, y, L, folds, gammas_of(points), self.regularizer)
+        return self._decide_folds(values, y, n_classes)
+
+
+class VoLSSVM(VectorMachine):
+    """Vector-output least-squares SVM: one linear system for all the classes (honeine2013, Sec. 4.2).
+
+    Solves min_{W,ξ} ½‖W‖²_F + ½γ Σᵢ ξᵢ² subject to yᵢᵀ(Wᵀxᵢ) = 1 − ξᵢ, whose dual is
+
+        (H + I/γ)β = 1,   [H]ᵢⱼ = yᵢᵀyⱼ κ(xᵢ, xⱼ).
+
+    With a bias (Sec. 4.4) the bordered system also holds Yβ = 0 (21), taken in as many entries as the labels
+    span. One factorisation, n³/3 operations, whatever the number of classes.
+
+    Parameters
+    ----------
+    bias : bool
+        Whether f(x) has the offset b of Sec. 4.4. The paper argues for none.
+    kernel, sigma, degree, coef0, labelbook, label_kernel, label_sigma, decision
+        As in :class:`OneLSM`; here the labelbook matters.
+    gamma : float
+        Weight of the *errors*: the smaller, the smoother.
+
+    Attributes
+    ----------
+    beta_ : array (n,)
+        One coefficient a training row.
+    bias_ : array (p,)
+        The offset; only with ``bias=True``.
+
+    Examples
+    --------
+    >>> from mcls import VoLSSVM
+    >>> X, y = [[0.0], [0.2], [1.0], [1.2], [2.0], [2.2]], ["a", "a", "b", "b", "c", "c"]
+    >>> VoLSSVM(sigma=0.5, gamma=10.0).fit(X, y).predict([[0.1], [2.1]])
+    array(['a', 'c'], dtype='<U1')
+    """
+
+    def __init__(
+        self,
+        bias: bool = False,
+        kernel: str | KernelFunction = "gaussian",
+        sigma: float = 1.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+        gamma: float = 1.0,
+        labelbook: str | Array = "alignment",
+        label_kernel: str = "linear",
+        label_sigma: float = 1.0,
+        decision: str = "max",
+    ) -> None:
+        self.bias = bias
+        self.kernel = kernel
+        self.sigma = sigma
+        self.degree = degree
+        self.coef0 = coef0
+        self.gamma = gamma
+        self.labelbook = labelbook
+        self.label_kernel = label_kernel
+        self.label_sigma = label_sigma
+        self.decision = decision
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        self._refuse_bias_with_label_kernel()
+
+    def _fit(self, K: Array, y: Array, n_classes: int) -> None:
+        self._begin(y, n_classes)
+        if self.bias:
+            self.beta_, self.bias_ = vector.fit_lssvm_bias(K, y, self.labels_, self.gamma)
+        else:
+            self.beta_ = vector.fit_lssvm(K, y, self.label_gram_, self.gamma)
+
+    def _sweep(
+        self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point]
+    ) -> list[Array]:
+        if not only_gamma(points) or self._labels_need_counts or not is_partition(folds, len(y)):
+            return refit_sweep(self, K, y, n_classes, folds, points)
+        B, L = self._labels(y, n_classes)
+        tests, gammas = [test for _, test in folds], gammas_of(points)
+        if not self.bias:
+            return self._decide_folds(vector.sweep_lssvm(K, y, L, tests, gammas), y, n_classes)
+        values, biases = vector.sweep_lssvm_bias(K, y, B, tests, gammas)
+        return [decide(g, B, L, self.decision, biases[:, k][:, None, :]) for k, g in enumerate(values)]

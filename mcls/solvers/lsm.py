@@ -1,0 +1,131 @@
+"""Least-squares machines on arrays: (K + γI)α = Y for all classes at once, one by one, or pair by pair.
+
+honeine2013, Sec. 5. With the class indicators as right-hand sides, α (n, ℓ), every labelbook follows from
+its Gram matrix L: the scores of (25) are K α L (see ``mcls.machines.labels``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from mcls.solvers.linear import FoldPartition, inverse_spd, left_out_solutions, solve_spd
+
+Array = np.ndarray
+
+
+def indicators(y: Array, n_classes: int) -> Array:
+    """Indicator matrix (n, ℓ) of the class codes."""
+    return np.eye(n_classes)[y]
+
+
+def add_ridge(K: Array, gamma: float) -> Array:
+    """K + γI in Fortran order, ready for LAPACK."""
+    A = np.array(K, order="F")
+    A[np.diag_indices(len(A))] += gamma
+    return A
+
+
+def fit(K: Array, Y: Array, gamma: float) -> Array:
+    """Solve (K + γI)α = Y, eq. (23): one factorisation for every column of Y (n, r)."""
+    return solve_spd(add_ridge(K, gamma), Y)
+
+
+def fit_one_by_one(K: Array, Y: Array, gamma: float) -> Array:
+    """The same with a factorisation a column, as the plain one-against-all scheme does."""
+    return np.column_stack([fit(K, Y[:, k : k + 1], gamma) for k in range(Y.shape[1])])
+
+
+def sweep(K: Array, Y: Array, tests: Sequence[Array], gammas: Sequence[float]) -> list[Array]:
+    """Out-of-fold values K_(S,−S) α^(−S) for folds S that partition the rows: one (γ, |S|, r) a fold.
+
+    One inverse per γ serves all folds (``mcls.solvers.linear``). Algebra also gives F_S = Y_S − e, which must
+    not be used: with a narrow kernel the values are tiny and the subtraction leaves noise.
+    """
+    partition = FoldPartition(tests)
+    order = partition.order
+    K = K[np.ix_(order, order)]
+    Y = Y[order]
+    F = np.empty((len(gammas), *Y.shape))
+    for i, gamma in enumerate(gammas):
+        M = inverse_spd(add_ridge(K, gamma))
+        left_out_values(K, M, M @ Y, partition, out=F[i])
+    return partition.split(F)
+
+
+def left_out_values(K: Array, M: Array, alpha: Array, partition: FoldPartition, out: Array) -> None:
+    """Fill out (n, r) with K_(S,−S) α^(−S) for every fold S, all in the partition's order."""
+    for start, count, size in partition.groups:
+        stop = start + count * size
+        alphas = left_out_solutions(M, alpha, start, count, size)  # (k, n, r)
+        rows = K[start:stop].reshape(count, size, -1)  # (k, s, n)
+        out[start:stop] = np.matmul(rows, alphas).reshape(stop - start, -1)
+
+
+def class_pairs(n_classes: int) -> list[tuple[int, int]]:
+    """All pairs (a, b) of classes with a < b."""
+    return list(combinations(range(n_classes), 2))
+
+
+def fit_pairs(K: Array, y: Array, n_classes: int, gamma: float) -> Array:
+    """One ±1 machine a pair of classes: coefficients (n, pairs), zero on the rows of other classes."""
+    pairs = class_pairs(n_classes)
+    alpha = np.zeros((len(y), len(pairs)))
+    for p, (a, b) in enumerate(pairs):
+        rows = np.flatnonzero((y == a) | (y == b))
+        targets = np.where(y[rows] == a, 1.0, -1.0)
+        alpha[rows, p] = fit(K[np.ix_(rows, rows)], targets[:, None], gamma)[:, 0]
+    return alpha
+
+
+def sweep_pairs(
+    K: Array, y: Array, n_classes: int, tests: Sequence[Array], gammas: Sequence[float]
+) -> list[Array]:
+    """Out-of-fold values of every pair's machine on *all* rows of each fold: one (γ, |S|, pairs) a fold.
+
+    Each pair is a small system of its own rows; a fold leaves out its members among them (perhaps none).
+    """
+    pairs = class_pairs(n_classes)
+    results = [np.empty((len(gammas), len(test), len(pairs))) for test in tests]
+    for p, (a, b) in enumerate(pairs):
+        rows = np.flatnonzero((y == a) | (y == b))
+        place = np.full(len(y), -1)
+        place[rows] = np.arange(len(rows))
+        members = [place[test][place[test] >= 0] for test in tests]
+        partition = FoldPartition(members)
+        order = partition.order
+        K_pair = K[np.ix_(rows[order], rows[order])]
+        targets = np.where(y[rows[order]] == a, 1.0, -1.0)[:, None]
+        K_tests = [K[np.ix_(test, rows[order])] for test in tests]
+        for i, gamma in enumerate(gammas):
+            M = inverse_spd(add_ridge(K_pair, gamma))
+            alpha = M @ targets
+            alphas = np.repeat(alpha.T, len(tests), axis=0)  # (folds, m); a fold without members keeps α
+            first = int((np.array([len(m) for m in members]) == 0).sum())
+            for start, count, size in partition.groups:
+                alphas[first : first + count] = left_out_solutions(M, alpha, start, count, size)[:, :, 0]
+                first += count
+            for k, K_test in enumerate(K_tests):
+                results[k][i, :, p] = K_test @ alphas[partition.ranks[k]]
+    return results
+
+
+def votes(values: Array, n_classes: int) -> Array:
+    """Class scores (..., ℓ) of pairwise values (..., pairs): votes, equal ones ordered by the summed values.
+
+    A value of exactly zero is half a vote for each. The sums are scaled by the largest of the sample, so that
+    they order ties (by less than half a vote) however small they are.
+    """
+    score = np.zeros((*values.shape[:-1], n_classes))
+    total = np.zeros_like(score)
+    for p, (a, b) in enumerate(class_pairs(n_classes)):
+        sign = np.sign(values[..., p])
+        score[..., a] += 0.5 * (1 + sign)
+        score[..., b] += 0.5 * (1 - sign)
+        total[..., a] += values[..., p]
+        total[..., b] -= values[..., p]
+    largest = np.abs(total).max(axis=-1, keepdims=True)
+    np.divide(total, largest, out=total, where=largest > 0)
+    return score + total / 5  # half-votes differ by at least 1/2 > 2/5
