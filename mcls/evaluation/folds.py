@@ -1,0 +1,52 @@
+"""Splits of the rows, all seeded and stratified by class."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold
+
+from mcls.errors import McLsError
+
+Array = np.ndarray
+Fold = tuple[Array, Array]  # (train, test) row indices
+
+
+def stratified_folds(y: Array, k: int, seed: int) -> list[Fold]:
+    """Shuffled stratified k folds; k is lowered to the size of the largest class where that is smaller.
+
+    A class with fewer than k members is missing from some test folds, and one with a single member from one
+    training fold: that is what cross-validation on such data means, and no reason to stop.
+    """
+    if k < 2:
+        raise McLsError(f"cross-validation needs at least 2 folds, got {k}")
+    k = min(k, int(np.bincount(y).max()))
+    if k < 2:
+        raise McLsError("cross-validation needs a class with at least 2 samples; every class here has one")
+    splitter = StratifiedKFold(n_splits=k, shuffle=True, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
+        return list(splitter.split(np.zeros((len(y), 1)), y))
+
+
+def stratified_halves(y: Array, seed: int) -> Fold:
+    """Two stratified halves of the rows, for one replication of 5×2cv."""
+    return stratified_folds(y, 2, seed)[0]
+
+
+def class_half_split(y: Array, seed: int) -> Fold:
+    """⌊n_c/2⌋ random rows of each class for training, the rest for testing (xue2013).
+
+    >>> train, test = class_half_split(np.array([0, 0, 0, 1, 1]), seed=0)
+    >>> len(train), len(test)
+    (2, 3)
+    """
+    rng = np.random.default_rng(seed)
+    chosen = np.zeros(len(y), dtype=bool)
+    for c in np.unique(y):
+        rows = rng.permutation(np.flatnonzero(y == c))
+        chosen[rows[: len(rows) // 2]] = True
+    if not chosen.any():
+        raise McLsError("a half split needs a class with at least 2 samples; every class here has one")
+    return np.flatnonzero(chosen), np.flatnonzero(~chosen)

@@ -1,0 +1,202 @@
+"""Grid search: every point of a parameter grid judged on the same folds.
+
+Parameters of the kernel are the outer loop (one kernel matrix each); all the others are swept at a fixed
+kernel matrix by the machine itself, exactly and at the price of a few factorisations.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from mcls.errors import McLsError
+from mcls.evaluation.folds import Fold
+from mcls.evaluation.scaling import to_range
+from mcls.kernels import KERNEL_PARAMETERS, gaussian, kernel_matrix, squared_distances
+
+Array = np.ndarray
+
+_NUMBER = r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?"
+_POWER = rf"(?P<base{{0}}>{_NUMBER})\^(?P<power{{0}}>{_NUMBER})"
+_RANGE = re.compile(rf"\s*{_POWER.format(1)}\s*\.\.\s*{_POWER.format(2)}(?:\s+step\s+(?P<step>{_NUMBER}))?\s*")
+_SINGLE = re.compile(rf"\s*{_POWER.format('')}\s*")
+_MOST_VALUES = 1000
+
+
+def parse_values(values: Any) -> list[Any]:
+    """Values of one parameter: a range ``2^-4..2^4`` (with ``step 2`` for every second power), one value, a list.
+
+    >>> parse_values("2^-1..2^1")
+    [0.5, 1.0, 2.0]
+    >>> parse_values([1, "10^2"])
+    [1, 100.0]
+    """
+    if isinstance(values, list | tuple):
+        if not values:
+            raise McLsError("a parameter needs at least one value")
+        return [value for item in values for value in parse_values(item)]
+    if not isinstance(values, str):
+        return [values]
+    if match := _RANGE.fullmatch(values):
+        base, last = float(match["base1"]), float(match["base2"])
+        low, high, step = float(match["power1"]), float(match["power2"]), float(match["step"] or 1)
+        if base != last or base <= 0:
+            raise McLsError(f"'{values}': both ends of a range need one positive base, such as 2^-4..2^4")
+        if high < low or step <= 0 or (high - low) / step > _MOST_VALUES:
+            raise McLsError(f"'{values}': a range goes up, by a positive step, in at most {_MOST_VALUES} values")
+        return [base**power for power in np.arange(low, high + 1e-9, step).tolist()]
+    if match := _SINGLE.fullmatch(values):
+        return [float(match["base"]) ** float(match["power"])]
+    if ".." in values:
+        raise McLsError(f"'{values}' is not a range; write it like 2^-4..2^4 or 10^-3..10^3 step 0.5")
+    return [values]
+
+
+def expand_grid(grid: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Parse the values of every parameter of a grid."""
+    return {name: parse_values(values) for name, values in grid.items()}
+
+
+@dataclass(frozen=True)
+class GridResult:
+    """What a grid search saw: all points, the error of each fold, the predictions out of fold, the choice."""
+
+    points: list[dict[str, Any]]
+    fold_errors: Array  # (points, folds), fractions
+    predictions: Array  # (points, n) class codes; −1 for a row that no fold tests
+    best: int  # index of the chosen point
+
+    @property
+    def errors(self) -> Array:
+        """Mean over the folds of each point's error (points,)."""
+        return self.fold_errors.mean(axis=1)
+
+    @property
+    def best_point(self) -> dict[str, Any]:
+        """Parameters of the chosen point."""
+        return self.points[self.best]
+
+    @property
+    def best_error(self) -> float:
+        """Cross-validation error of the chosen point."""
+        return float(self.errors[self.best])
+
+
+def choose(points: Sequence[Mapping[str, Any]], errors: Array, smoother: Mapping[str, int] | None = None) -> int:
+    """Index of the smallest error. Ties go to the smoothest model: the widest kernel first, then the strongest
+    regularisation (``smoother`` gives each parameter's direction), then the first in the order of the grid.
+    """
+    smoother = smoother or {}
+    names = sorted(smoother, key=lambda name: name not in KERNEL_PARAMETERS)  # stable: kernel parameters first
+    ties = np.flatnonzero(errors <= errors.min() + 1e-12).tolist()
+
+    def smoothness(i: int) -> tuple[float, ...]:
+        return tuple(smoother[name] * float(points[i][name]) for name in names if name in points[i])
+
+    return max(ties, key=lambda i: (smoothness(i), -i))
+
+
+def search(
+    machine: Any,
+    X: Array,
+    y: Array,
+    grid: Mapping[str, Any],
+    folds: Sequence[Fold],
+    *,
+    engine: str = "fast",
+    scaling: str = "none",
+    smoother: Mapping[str, int] | None = None,
+    n_classes: int | None = None,
+) -> GridResult:
+    """Cross-validate a machine at every point of a grid.
+
+    Parameters
+    ----------
+    machine : estimator
+        One of ours, or any scikit-learn classifier.
+    X, y : arrays (n, d), (n,)
+        Features, already scaled unless ``scaling="fold"``, and class codes 0..ℓ−1.
+    grid : dict
+        Parameter → values, as ``parse_values`` reads them.
+    folds : list of (train, test)
+        Index arrays; the same for every point.
+    engine : {"fast", "refit"}
+        The machine's exact sweep, or a fit at every fold and point.
+    """
+    values = expand_grid(grid)
+    ell = int(y.max()) + 1 if n_classes is None else n_classes
+    points: list[dict[str, Any]] = []
+    predictions: list[Array] = []  # (path points, n) each
+    if scaling == "fold":
+        parts = [
+            search(machine, to_range(X, X[f[0]]), y, values, [f], engine=engine, n_classes=ell) for f in folds
+        ]
+        points = parts[0].points
+        merged = np.full((len(points), len(y)), -1, dtype=np.int16)
+        for part, (_, test) in zip(parts, folds):
+            merged[:, test] = part.predictions[:, test]
+        predictions = [merged]
+    else:
+        for fixed, path, found in _sweeps(machine, X, y, values, folds, ell, engine):
+            points += [{**fixed, **point} for point in path]
+            block = np.full((len(path), len(y)), -1, dtype=np.int16)
+            for fold_codes, (_, test) in zip(found, folds):
+                block[:, test] = fold_codes
+            predictions.append(block)
+    codes = np.concatenate(predictions)
+    errors = np.stack([(codes[:, test] != y[test]).mean(axis=1) for _, test in folds], axis=1)
+    return GridResult(points, errors, codes, choose(points, errors.mean(axis=1), smoother))
+
+
+def _sweeps(
+    machine: Any,
+    X: Array,
+    y: Array,
+    values: Mapping[str, list[Any]],
+    folds: Sequence[Fold],
+    n_classes: int,
+    engine: str,
+) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]], list[Array]]]:
+    """Yield (kernel parameters, path points, predicted codes (path points, |test|) of each fold)."""
+    kernelized = getattr(machine, "kernelized", False)
+    outer = [name for name in values if kernelized and name in KERNEL_PARAMETERS]
+    path = [dict(point) for point in _points({k: v for k, v in values.items() if k not in outer})]
+    if not kernelized:
+        if hasattr(machine, "sweep_features"):
+            scores = machine.sweep_features(X, y, folds, path, n_classes=n_classes, engine=engine)
+            yield {}, path, [s.argmax(axis=-1) for s in scores]
+        else:
+            yield {}, path, _refit_features(machine, X, y, folds, path)
+        return
+    D2 = None
+    for fixed in _points({name: values[name] for name in outer}):
+        current = clone(machine).set_params(**fixed)
+        if current.kernel == "gaussian":
+            D2 = squared_distances(X) if D2 is None else D2
+            K = gaussian(D2, current.sigma)
+        elif current.kernel == "precomputed":
+            K = X
+        else:
+            K = kernel_matrix(X, kernel=current.kernel, degree=current.degree, coef0=current.coef0)
+        scores = current.sweep(K, y, folds, path, n_classes=n_classes, engine=engine)
+        yield fixed, path, [s.argmax(axis=-1) for s in scores]
+
+
+def _points(values: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
+    return [dict(zip(values, combination)) for combination in product(*values.values())]
+
+
+def _refit_features(
+    machine: Any, X: Array, y: Array, folds: Sequence[Fold], path: Sequence[Mapping[str, Any]]
+) -> list[Array]:
+    """Predicted codes of a scikit-learn classifier, fitted on each training fold at each point."""
+    return [
+        np.stack([clone(machine).set_params(**p).fit(X[train], y[train]).predict(X[test]) for p in path])
+        for train, test in folds
+    ]
