@@ -113,13 +113,15 @@ def distances(decoder: str, M: Array, F: Array, weights: Array | None = None) ->
 def class_scores(decoder: str, M: Array, F: Array, weights: Array | None = None) -> Array:
     """Scores (m, k), the larger the better: minus the distances, with ties of the sign decoders broken.
 
-    ``hamming`` and ``attenuated-euclidean`` look at signs only and often tie. Their distances are multiples of ½
-    and 1; the summed outputs Σ_s M_rs f_s, squeezed into (−1/6, 1/6), choose among equals and change no order.
+    ``hamming`` and ``attenuated-euclidean`` look at signs only and often tie. Their distances are multiples of ½;
+    the summed outputs Σ_s M_rs f_s, scaled into [−1/5, 1/5] by the largest of the sample, choose among equals
+    and change no order.
     """
     scores = -distances(decoder, M, F, weights)
     if decoder in ("hamming", "attenuated-euclidean"):
         total = F @ M.T
-        scores += total / (6 * (np.abs(total) + 1))
+        largest = np.abs(total).max(axis=1, keepdims=True)
+        scores += total / np.where(largest > 0, 5 * largest, 1.0)
     return scores
 
 
