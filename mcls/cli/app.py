@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from mcls.cli import data
 from mcls.errors import McLsError
 
 app = typer.Typer(
@@ -62,3 +63,6 @@ def main(args: list[str] | None = None) -> None:
         text = " ".join(str(error).split()) or type(error).__name__
         typer.echo(f"mcls: {text} ({type(error).__name__}; --debug shows where)", err=True)
         raise SystemExit(1) from None
+
+
+app.add_typer(data.app, name="data")

@@ -71,10 +71,13 @@ def cached_files(card: Card) -> dict[str, bytes]:
     return found
 
 
-def is_cached(card: Card) -> bool:
-    """Say whether all files of a set are in the cache, without reading them."""
-    paths = [cached_path(card, file) for file in card.files] or [folder_table_path(card)]
-    return all(path.is_file() for path in paths)
+def is_cached(card: Card, partly: bool = False) -> bool:
+    """Say whether all files of a set (or some, with ``partly``) are in the cache, without reading them."""
+    paths = [cached_path(card, file) for file in card.files]
+    if card.origin == "folder":
+        paths = [folder_table_path(card)]
+    there = [path.is_file() for path in paths]
+    return any(there) if partly else bool(there) and all(there)
 
 
 def folder_table_path(card: Card) -> Path:

@@ -89,14 +89,17 @@ def _first_good(
 ) -> bytes:
     problems: list[McLsError] = []
     for source in addresses(file, mirror):
+        bar = progress(file.name) if progress else None
         try:
-            bar = progress(file.name) if progress else None
             content = download(source.url, file.bytes if source.member is None else MAX_ARCHIVE, bar)
             if source.member is not None:
                 content = read_member(content, source.member, file, source.url)
             return check_content(content, file, source.url)
         except McLsError as error:
             problems.append(error)
+        finally:
+            if bar is not None:
+                bar.close()
     refused = any(isinstance(problem, RefusedError) for problem in problems)
     raise (RefusedError if refused else UnavailableError)(
         f"{card.name}: cannot get {file.name}: {'; '.join(map(str, problems))}. "
