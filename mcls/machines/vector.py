@@ -34,10 +34,6 @@ class VectorMachine(LabelMachine):
         if self.bias and self.label_kernel != "linear":
             raise McLsError("a bias lives in the space of the label vectors: use label_kernel='linear' with it")
 
-    def _decide_folds(self, values: Sequence[Array], y: Array, n_classes: int) -> list[Array]:
-        B, L = self._labels(y, n_classes)
-        return [decide(g, B, L, self.decision) for g in values]
-
 
 class VoRLS(VectorMachine):
     """Vector-output regularised least squares (honeine2013, Sec. 4.1; noumir2011).
@@ -110,9 +106,9 @@ class VoRLS(VectorMachine):
     ) -> list[Array]:
         if not only_gamma(points) or self._labels_need_counts:
             return refit_sweep(self, K, y, n_classes, folds, points)
-        L = self._labels(y, n_classes)[1]
+        B, L = self._labels(y, n_classes)
         values = vector.sweep_rls(K, y, L, folds, gammas_of(points), self.regularizer)
-        return self._decide_folds(values, y, n_classes)
+        return [decide(g, B, L, self.decision) for g in values]
 
 
 class VoLSSVM(VectorMachine):
@@ -191,7 +187,7 @@ class VoLSSVM(VectorMachine):
             return refit_sweep(self, K, y, n_classes, folds, points)
         B, L = self._labels(y, n_classes)
         tests, gammas = [test for _, test in folds], gammas_of(points)
-        if not self.bias:
-            return self._decide_folds(vector.sweep_lssvm(K, y, L, tests, gammas), y, n_classes)
-        values, biases = vector.sweep_lssvm_bias(K, y, B, tests, gammas)
+        values, biases = vector.sweep_lssvm(K, y, B, L, tests, gammas, self.bias)
+        if biases is None:
+            return [decide(g, B, L, self.decision) for g in values]
         return [decide(g, B, L, self.decision, biases[:, k][:, None, :]) for k, g in enumerate(values)]

@@ -7,12 +7,14 @@ block matrix:
     u⁽⁻ˢ⁾ = u₋S − M₋S,S e,   e = M_SS⁻¹ u_S.
 
 (Multiply by A₋S,₋S: since A M = I, A₋S,₋S u₋S = R₋S − A₋S,S u_S and A₋S,₋S M₋S,S = −A₋S,S M_SS, hence
-A₋S,₋S u⁽⁻ˢ⁾ = R₋S − A₋S,S u_S + A₋S,S M_SS e = R₋S.) One inverse serves every fold.
+A₋S,₋S u⁽⁻ˢ⁾ = R₋S − A₋S,S u_S + A₋S,S M_SS e = R₋S.) One eigendecomposition A = VΛVᵀ serves every fold and
+every shift δ of A + δI, with M = V(Λ + δI)⁻¹Vᵀ.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import lapack
@@ -37,44 +39,16 @@ def solve_symmetric(A: Array, R: Array) -> Array:
     return X.reshape(R.shape)
 
 
-def inverse_spd(A: Array) -> Array:
-    """Inverse of a symmetric positive definite matrix (n, n) by Cholesky: n³ operations."""
-    factor, info = lapack.dpotrf(A, lower=1, clean=0)
-    if info == 0:
-        M, info = lapack.dpotri(factor, lower=1, overwrite_c=1)
-    if info != 0:
-        return inverse_symmetric(A)
-    return _mirror(M)
-
-
-def inverse_symmetric(A: Array) -> Array:
-    """Inverse of a symmetric matrix (n, n), definite or not; the pseudo-inverse when it is singular."""
-    factor, pivots, info = lapack.dsytrf(A, lower=1)
-    if info == 0:
-        M, info = lapack.dsytri(factor, pivots, lower=1)
-    if info != 0 or not np.isfinite(np.tril(M)).all():
-        return np.linalg.pinv(A, hermitian=True)
-    return _mirror(M)
-
-
-def _mirror(M: Array) -> Array:
-    """Copy the lower triangle of a Fortran-ordered M over its upper one, in blocks that fit the cache."""
-    n, step = len(M), 256
-    for start in range(0, n, step):
-        stop = min(start + step, n)
-        corner = np.tril(M[start:stop, start:stop])
-        M[start:stop, start:stop] = corner + np.tril(corner, -1).T
-        M[start:stop, stop:] = M[stop:, start:stop].T
-    return M
-
-
 class FoldPartition:
     """Folds as runs of consecutive rows after one permutation, grouped by size so that they are batched.
 
     ``order`` (n,) lists the rows fold by fold, folds of equal size beside each other; ``groups`` holds
     (start, count, size): ``count`` folds of ``size`` rows each, from position ``start`` of the order on;
-    ``ranks[k]`` is the place of the caller's fold k in this order of folds.
+    ``ranks[k]`` is the place of the caller's fold k in this order of folds. With many rows the products are
+    large enough by themselves, and folds come one by one to keep the temporaries small.
     """
+
+    _BATCH_UP_TO = 600  # rows
 
     def __init__(self, tests: Sequence[Array]) -> None:
         sizes = np.array([len(test) for test in tests])
@@ -85,8 +59,9 @@ class FoldPartition:
         start = 0
         for size in np.unique(sizes):
             count = int((sizes == size).sum())
-            if size:
-                self.groups.append((start, count, int(size)))
+            step = count if sizes.sum() <= self._BATCH_UP_TO else 1
+            for first in range(0, count if size else 0, step):
+                self.groups.append((start + first * int(size), step, int(size)))
             start += count * int(size)
         self._sizes = sizes[by_size]
 
@@ -107,25 +82,49 @@ def is_partition(folds: Sequence[tuple[Array, Array]], n: int) -> bool:
     return all(not np.isin(train, test).any() for train, test in folds)
 
 
-def left_out_solutions(M: Array, u: Array, start: int, count: int, size: int) -> Array:
-    """Solutions of the systems without each of ``count`` consecutive groups of ``size`` rows: (count, N, r).
+@dataclass(frozen=True)
+class Spectrum:
+    """Eigendecomposition A = V diag(λ) Vᵀ of a symmetric matrix (n, n): (A + δI)⁻¹ for every δ at once."""
 
-    M (N, N) is the inverse and u (N, r) the solution of the whole system, rows in the order of a
-    FoldPartition. Entries of the rows left out are exactly zero: rounding there, times a kernel value of one,
-    would drown the tiny scores of a narrow kernel.
-    """
-    stop = start + count * size
-    u_S = u[start:stop].reshape(count, size, -1)  # (k, s, r)
-    if count == 1:
-        columns = M[:, start:stop]  # (N, s)
-        e = solve_spd(M[start:stop, start:stop], u_S[0])
-        solutions = (u - columns @ e)[None]
-    else:
-        columns = M[:, start:stop].reshape(len(M), count, size)  # (N, k, s)
-        blocks = M[start:stop, start:stop].reshape(count, size, count, size)
-        M_SS = blocks[np.arange(count), :, np.arange(count), :]  # (k, s, s)
-        e = np.linalg.solve(M_SS, u_S)  # (k, s, r)
-        solutions = u - np.matmul(columns.transpose(1, 0, 2), e)
-    for k in range(count):
-        solutions[k, start + k * size : start + (k + 1) * size] = 0.0
-    return solutions
+    values: Array  # λ (n,)
+    vectors: Array  # V (n, n), one eigenvector a column
+
+    @classmethod
+    def of(cls, A: Array, blocks: Sequence[Array] | None = None) -> Spectrum:
+        """Decompose A; ``blocks`` lists the rows of its diagonal blocks when it is known to have such."""
+        if blocks is None or len(blocks) == 1:
+            return cls(*np.linalg.eigh(A))
+        values, vectors = np.empty(len(A)), np.zeros(A.shape)
+        for rows in blocks:
+            block = np.ix_(rows, rows)
+            values[rows], vectors[block] = np.linalg.eigh(A[block])
+        return cls(values, vectors)
+
+    def solve(self, shift: float, projected: Array) -> Array:
+        """(A + shift·I)⁻¹ R from VᵀR, which all shifts share."""
+        return self.vectors @ (projected / (self.values + shift)[:, None])
+
+    def left_out(self, shift: float, u: Array, folds: tuple[int, int, int]) -> tuple[Array, Array]:
+        """e = M_SS⁻¹ u_S (k, s, r) and V_S (k, s, n) for a run of k folds; M = (A + shift·I)⁻¹, u = MR."""
+        start, count, size = folds
+        V_S = self.vectors[start : start + count * size].reshape(count, size, -1)
+        M_SS = np.matmul(V_S / (self.values + shift), V_S.transpose(0, 2, 1))  # (k, s, s)
+        return np.linalg.solve(M_SS, u[start : start + count * size].reshape(count, size, -1)), V_S
+
+    def left_out_solutions(self, shift: float, u: Array, folds: tuple[int, int, int]) -> Array:
+        """Solutions u⁽⁻ˢ⁾ (k, n, r) without each fold of a run, exactly zero on the rows left out.
+
+        (Rounding there, times a kernel value of one, would drown the tiny scores of a narrow kernel.)
+        """
+        return self.finish(shift, u, folds, *self.left_out(shift, u, folds))
+
+    def finish(self, shift: float, u: Array, folds: tuple[int, int, int], e: Array, V_S: Array) -> Array:
+        """The second half of ``left_out_solutions``, from what ``left_out`` returned."""
+        start, count, size = folds
+        k, _, r = e.shape
+        projected = np.matmul(V_S.transpose(0, 2, 1), e) / (self.values + shift)[:, None]  # (k, n, r)
+        columns = self.vectors @ projected.transpose(1, 0, 2).reshape(-1, k * r)  # (n, k·r): one large product
+        solutions = u - columns.reshape(-1, k, r).transpose(1, 0, 2)
+        for i in range(count):
+            solutions[i, start + i * size : start + (i + 1) * size] = 0.0
+        return solutions

@@ -10,14 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mcls.solvers.linear import (
-    FoldPartition,
-    inverse_spd,
-    inverse_symmetric,
-    left_out_solutions,
-    solve_spd,
-    solve_symmetric,
-)
+from mcls.solvers.linear import FoldPartition, Spectrum, solve_spd
 from mcls.solvers.lsm import add_ridge, indicators
 
 Array = np.ndarray
@@ -57,84 +50,55 @@ def fit_lssvm_bias(K: Array, y: Array, B: Array, gamma: float) -> tuple[Array, A
     [ Yᵀ  H + I/γ ] [β] = [1]
     """
     U, C = independent_labels(B)
-    A, rhs = _bordered(K * (B.T @ B)[np.ix_(y, y)], C[:, y], gamma)
-    solution = solve_symmetric(A, rhs)[:, 0]
-    return solution[: len(y)], U @ solution[len(y) :]
+    right = np.column_stack([np.ones(len(y)), C[:, y].T])  # (n, 1 + r)
+    u = solve_spd(add_ridge(K * (B.T @ B)[np.ix_(y, y)], 1 / gamma), right)
+    beta, b = _eliminate_bias(u, C[:, y])
+    return beta, U @ b
 
 
-def _bordered(H: Array, Y: Array, gamma: float) -> tuple[Array, Array]:
-    """Matrix and right-hand side of the bordered system, the samples first, then the r entries of the bias."""
-    n, r = len(H), len(Y)
-    A = np.zeros((n + r, n + r), order="F")
-    A[:n, :n] = H
-    A[np.arange(n), np.arange(n)] += 1 / gamma
-    A[n:, :n] = Y
-    A[:n, n:] = Y.T
-    rhs = np.zeros((n + r, 1))
-    rhs[:n] = 1.0
-    return A, rhs
+def _eliminate_bias(u: Array, Y: Array) -> tuple[Array, Array]:
+    """β (..., n) and b (..., r) from u (..., n, 1 + r), the solutions of (H + I/γ)u = [1 Yᵀ], with Yβ = 0.
+
+    β = u₁ − U_Y b, so Yβ = 0 gives (Y U_Y) b = Y u₁.
+    """
+    Yu = Y @ u  # (..., r, 1 + r)
+    b = np.linalg.solve(Yu[..., 1:], Yu[..., :1])  # (..., r, 1)
+    return u[..., 0] - np.matmul(u[..., 1:], b)[..., 0], b[..., 0]
 
 
-def sweep_lssvm(K: Array, y: Array, L: Array, tests: Sequence[Array], gammas: Sequence[float]) -> list[Array]:
-    """Out-of-fold class values (γ, |S|, ℓ) of each fold, from one inverse of H + I/γ per γ."""
+def sweep_lssvm(
+    K: Array, y: Array, B: Array, L: Array, tests: Sequence[Array], gammas: Sequence[float], bias: bool
+) -> tuple[list[Array], Array | None]:
+    """Out-of-fold class values (γ, |S|, ℓ) of each fold, and the biases (γ, fold, p) where asked for.
+
+    One eigendecomposition of H serves every γ and fold; a bias adds its r columns to the right-hand side.
+    """
     partition = FoldPartition(tests)
     order = partition.order
     K, y = K[np.ix_(order, order)], y[order]
-    H = K * L[np.ix_(y, y)]
-    values = np.empty((len(gammas), len(y), len(L)))
-    for i, gamma in enumerate(gammas):
-        M = _inverse_by_blocks(H, y, L, gamma)
-        beta = M.sum(axis=1, keepdims=True)  # M 1
-        _left_out_class_values(K, y, M, beta, partition, out=values[i])
-    return partition.split(values)
-
-
-def _inverse_by_blocks(H: Array, y: Array, L: Array, gamma: float) -> Array:
-    """(H + I/γ)⁻¹; orthogonal labels make H block-diagonal by class, and so its inverse."""
-    if np.count_nonzero(L - np.diag(np.diag(L))):
-        return inverse_spd(add_ridge(H, 1 / gamma))
-    M = np.zeros_like(H)
-    for c in range(len(L)):
-        rows = np.ix_(y == c, y == c)
-        M[rows] = inverse_spd(add_ridge(H[rows], 1 / gamma))
-    return M
-
-
-def _left_out_class_values(
-    K: Array, y: Array, M: Array, solution: Array, partition: FoldPartition, out: Array
-) -> None:
-    """Fill out (n, ℓ) with the class values of each fold's rows from the system solved without the fold."""
-    n, ell = out.shape
+    n, ell = len(y), len(L)
     members = indicators(y, ell)  # (n, ℓ)
-    for start, count, size in partition.groups:
-        betas = left_out_solutions(M, solution, start, count, size)[:, :n]  # (k, n, 1)
-        rows = K[start : start + count * size].reshape(count, size, n)
-        out[start : start + count * size] = np.matmul(rows, betas * members).reshape(-1, ell)
-
-
-def sweep_lssvm_bias(
-    K: Array, y: Array, B: Array, tests: Sequence[Array], gammas: Sequence[float]
-) -> tuple[list[Array], Array]:
-    """The same for the bordered system: class values of each fold, and the biases (γ, fold, p)."""
-    partition = FoldPartition(tests)
-    order = partition.order
-    K, y = K[np.ix_(order, order)], y[order]
+    spectrum = Spectrum.of(K * L[np.ix_(y, y)], label_blocks(y, L))
     U, C = independent_labels(B)
-    H = K * (B.T @ B)[np.ix_(y, y)]
-    n = len(y)
-    values = np.empty((len(gammas), n, B.shape[1]))
+    right = np.column_stack([np.ones(n), C[:, y].T]) if bias else np.ones((n, 1))
+    projected = spectrum.vectors.T @ right
+    values = np.empty((len(gammas), n, ell))
     biases = np.empty((len(gammas), len(tests), len(U)))
     for i, gamma in enumerate(gammas):
-        A, rhs = _bordered(H, C[:, y], gamma)
-        M = inverse_symmetric(A)
-        solution = M @ rhs
-        first = 0
-        for start, count, size in partition.groups:
-            without = left_out_solutions(M, solution, start, count, size)  # (k, n + r, 1)
-            biases[i, first : first + count] = without[:, n:, 0] @ U.T
-            first += count
-        _left_out_class_values(K, y, M, solution, partition, out=values[i])
-    return partition.split(values), biases[:, partition.ranks]
+        u = spectrum.solve(1 / gamma, projected)
+        fold = 0
+        for run in partition.groups:
+            start, count, size = run
+            without = spectrum.left_out_solutions(1 / gamma, u, run)  # (k, n, 1 or 1 + r), zero on the fold
+            beta = without[:, :, 0]
+            if bias:
+                beta, b = _eliminate_bias(without, C[:, y])
+                biases[i, fold : fold + count] = b @ U.T
+            rows = slice(start, start + count * size)
+            weighted = beta[:, :, None] * members  # (k, n, ℓ)
+            values[i, rows] = np.matmul(K[rows].reshape(count, size, n), weighted).reshape(-1, ell)
+            fold += count
+    return partition.split(values), biases[:, partition.ranks] if bias else None
 
 
 # vo-RLS -----------------------------------------------------------------------------------------------------
@@ -165,7 +129,7 @@ def fit_rls(K: Array, y: Array, L: Array, gamma: float, regularizer: str) -> Arr
     """β (n,) of vo-RLS with the penalty γ‖β‖² (``"beta"``) or γR(f) (``"f"``)."""
     G, d = rls_system(K, y, L)
     beta = np.empty(len(y))
-    for rows in _label_blocks(y, L):
+    for rows in label_blocks(y, L):
         block = np.ix_(rows, rows)
         beta[rows] = solve_rls(G[block], d[rows], K[block], y[rows], L, gamma, regularizer)
     return beta
@@ -187,7 +151,7 @@ def sweep_rls(
     block-diagonal by class: ℓ small systems.
     """
     KK = K @ K
-    blocks = _label_blocks(y, L)
+    blocks = label_blocks(y, L)
     results = []
     for train, test in folds:
         values = np.zeros((len(gammas), len(test), len(L)))
@@ -208,7 +172,7 @@ def sweep_rls(
     return results
 
 
-def _label_blocks(y: Array, L: Array) -> list[Array]:
+def label_blocks(y: Array, L: Array) -> list[Array]:
     """Rows that share a system: all of them, or the rows of each class when the labels are orthogonal."""
     if np.count_nonzero(L - np.diag(np.diag(L))):
         return [np.arange(len(y))]
