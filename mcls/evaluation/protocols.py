@@ -1,0 +1,274 @@
+"""Protocols: how the error of a machine with a grid is estimated on one data set.
+
+Each takes a ``Task`` and a seed and returns a dict of plain JSON values. Every result has
+
+``error``
+    the protocol's figure, a fraction;
+``chosen``
+    the grid point of each selection (one, or one an outer fold or half);
+``predictions``
+    packed class codes (n,), −1 where a row was never predicted (see ``mcls.evaluation.packing``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mcls.errors import McLsError, unknown_name
+from mcls.evaluation.folds import class_half_split, stratified_folds, stratified_halves
+from mcls.evaluation.grid import GridResult, search
+from mcls.evaluation.packing import pack
+from mcls.evaluation.scaling import scale_dataset
+from mcls.seeds import derive
+
+Array = np.ndarray
+Fold = tuple[Array, Array]
+Result = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a protocol judges: a machine and its grid on one data set.
+
+    ``X`` holds the features as they come; ``scaling`` is applied here: ``dataset`` and ``standard`` before any
+    row is set aside (as the papers do, without a look at the labels), ``fold`` from training rows alone.
+    """
+
+    estimator: Any
+    X: Array  # (n, d)
+    y: Array  # (n,) class codes 0..ℓ−1
+    grid: Mapping[str, Sequence[Any]]
+    scaling: str = "dataset"
+    engine: str = "fast"
+    smoother: Mapping[str, int] = field(default_factory=dict)
+    declared_split: Array | None = None  # (n,) "train" or "test", where the data set's source says so
+
+    @property
+    def n_classes(self) -> int:
+        """The number ℓ of classes of the whole data set."""
+        return int(self.y.max()) + 1
+
+    def scaled(self) -> Array:
+        """The features as ``search`` expects them: scaled, unless each fold scales for itself."""
+        return scale_dataset(self.X, self.scaling)
+
+    def search(self, X: Array, folds: Sequence[Fold], rows: Array | None = None, at: Any = None) -> GridResult:
+        """Grid search over ``folds`` of all rows, or of some ``rows``; ``at`` narrows the grid to one point."""
+        grid = {k: list(v) for k, v in self.grid.items()} if at is None else {k: [v] for k, v in at.items()}
+        return search(
+            self.estimator,
+            X if rows is None else X[rows],
+            self.y if rows is None else self.y[rows],
+            grid,
+            folds,
+            engine=self.engine,
+            scaling="fold" if self.scaling == "fold" else "none",
+            smoother=self.smoother,
+            n_classes=self.n_classes,
+        )
+
+    @property
+    def n_points(self) -> int:
+        """The number of points of the grid."""
+        return int(np.prod([len(v) for v in self.grid.values()], dtype=int))
+
+
+def published(task: Task, seed: int, folds: int = 10) -> Result:
+    """The papers' protocol: one grid search by k-fold CV; the error is the smallest over the grid.
+
+    Optimistic by construction, since the folds that choose the point also judge it. All errors of all folds
+    are kept: ``grid`` holds the names (the outermost first), the values and the packed mistakes
+    (points, folds) with the size of each fold.
+    """
+    splits = stratified_folds(task.y, folds, seed)
+    found = task.search(task.scaled(), splits)
+    return {
+        "error": float(found.best_error),
+        "chosen": [_plain(found.best_point)],
+        "predictions": pack(found.predictions[found.best]),
+        "grid": _all_errors(found, task, splits),
+    }
+
+
+def nested(task: Task, seed: int, folds: int = 10, inner_folds: int = 10) -> Result:
+    """The honest estimate: each outer fold is judged at the point chosen by a grid search on the others.
+
+    The outer folds are those of ``published`` for the same seed, so that the two differ by the selection alone.
+    """
+    X = task.scaled()
+    splits = stratified_folds(task.y, folds, seed)
+    outcomes = [
+        _choose_and_judge(task, X, split, inner_folds, derive(seed, "inner", i)) for i, split in enumerate(splits)
+    ]
+    return {
+        "error": float(np.mean([o.error for o in outcomes])),
+        "chosen": [o.point for o in outcomes],
+        "predictions": pack(_merge(outcomes, len(task.y))),
+        "fold_errors": [o.error for o in outcomes],
+        "inner_errors": [o.inner_error for o in outcomes],
+    }
+
+
+def half_split(task: Task, seed: int, inner_folds: int = 5) -> Result:
+    """Half of each class for training (xue2013), the point chosen by CV inside the training half.
+
+    ``oracle_error`` is the smallest *test* error over the grid: what a choice with an eye on the test half
+    would report. It is no estimate of anything, only the other reading of a published figure.
+    """
+    X = task.scaled()
+    train, test = class_half_split(task.y, seed)
+    inner = _inner_search(task, X, train, inner_folds, derive(seed, "inner"))
+    judged = task.search(X, [(train, test)])  # every point of the grid on the test half
+    at = judged.points.index(inner.best_point)
+    return {
+        "error": float(judged.errors[at]),
+        "chosen": [_plain(inner.best_point)],
+        "predictions": pack(judged.predictions[at]),
+        "inner_error": float(inner.best_error),
+        "oracle_error": float(judged.best_error),
+        "oracle_point": _plain(judged.best_point),
+        "train": len(train),
+        "test": len(test),
+    }
+
+
+def hold_out(task: Task, seed: int, train: float | int | str = 0.5, inner_folds: int = 10) -> Result:
+    """One training and one test part; the point is chosen by CV inside the training part.
+
+    ``train`` is a fraction (0..1, drawn at random, each class in proportion), a number of rows (the first n),
+    or ``"declared"``: the split that the data set's source prescribes.
+    """
+    X = task.scaled()
+    split = hold_out_rows(task.y, train, seed, task.declared_split)
+    outcome = _choose_and_judge(task, X, split, inner_folds, derive(seed, "inner"))
+    return {
+        "error": outcome.error,
+        "chosen": [outcome.point],
+        "predictions": pack(_merge([outcome], len(task.y))),
+        "inner_error": outcome.inner_error,
+        "train": len(split[0]),
+        "test": len(split[1]),
+    }
+
+
+def five_by_two(task: Task, seed: int, inner_folds: int = 10) -> Result:
+    """One replication of 5×2cv: each half is learned, its point chosen by CV inside it, and judged on the other.
+
+    Five results with five seeds feed ``statistics.ftest_5x2cv``; the same seeds give every machine the same
+    halves, so any two machines compare from results computed apart. ``errors`` holds both halves' errors.
+    """
+    X = task.scaled()
+    first, second = stratified_halves(task.y, seed)
+    outcomes = [
+        _choose_and_judge(task, X, split, inner_folds, derive(seed, "inner", i))
+        for i, split in enumerate([(first, second), (second, first)])
+    ]
+    return {
+        "error": float(np.mean([o.error for o in outcomes])),
+        "errors": [o.error for o in outcomes],
+        "chosen": [o.point for o in outcomes],
+        "predictions": pack(_merge(outcomes, len(task.y))),
+        "inner_errors": [o.inner_error for o in outcomes],
+    }
+
+
+#: Name in configs → function; the keyword arguments after the seed are the settings of a protocol.
+PROTOCOLS: dict[str, Callable[..., Result]] = {
+    "published": published,
+    "nested": nested,
+    "half-split": half_split,
+    "hold-out": hold_out,
+    "5x2cv": five_by_two,
+}
+
+
+def get_protocol(name: str) -> Callable[..., Result]:
+    """Look a protocol up by its name."""
+    if name not in PROTOCOLS:
+        raise unknown_name("protocol", name, PROTOCOLS)
+    return PROTOCOLS[name]
+
+
+def hold_out_rows(y: Array, train: float | int | str, seed: int, declared: Array | None) -> Fold:
+    """Row indices (train, test) of a hold-out split; see ``hold_out``."""
+    n = len(y)
+    if train == "declared":
+        if declared is None:
+            raise McLsError(
+                "this data set declares no training and test rows; give a fraction or a number of rows"
+            )
+        marks = declared.astype(str)
+        return np.flatnonzero(marks == "train"), np.flatnonzero(marks != "train")
+    if isinstance(train, int) and not isinstance(train, bool):
+        if not 0 < train < n:
+            raise McLsError(
+                f"the first {train} rows for training leave none for testing: the data set has {n} rows"
+            )
+        return np.arange(train), np.arange(train, n)
+    if isinstance(train, str) or not 0.0 < train < 1.0:
+        raise McLsError(f"the training part must be a fraction, a number of rows or 'declared', got {train!r}")
+    rng = np.random.default_rng(seed)
+    chosen = np.zeros(n, dtype=bool)
+    for code in np.unique(y):
+        rows = rng.permutation(np.flatnonzero(y == code))
+        # At least one row of every class on both sides, where there are two.
+        wanted = min(max(round(train * len(rows)), 1), max(len(rows) - 1, 1))
+        chosen[rows[:wanted]] = True
+    if chosen.all():
+        raise McLsError("every class has a single row: nothing is left for testing")
+    return np.flatnonzero(chosen), np.flatnonzero(~chosen)
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    test: Array
+    predictions: Array  # (|test|,)
+    error: float
+    point: dict[str, Any]
+    inner_error: float | None
+
+
+def _choose_and_judge(task: Task, X: Array, split: Fold, inner_folds: int, seed: int) -> _Outcome:
+    """Choose a point on the training rows of a split, fit there, and predict its test rows."""
+    train, test = split
+    if task.n_points == 1:  # nothing to choose
+        point, inner_error = {k: v[0] for k, v in task.grid.items()}, None
+    else:
+        inner = _inner_search(task, X, train, inner_folds, seed)
+        point, inner_error = inner.best_point, float(inner.best_error)
+    judged = task.search(X, [split], at=point)
+    return _Outcome(test, judged.predictions[0][test], float(judged.best_error), _plain(point), inner_error)
+
+
+def _inner_search(task: Task, X: Array, rows: Array, inner_folds: int, seed: int) -> GridResult:
+    return task.search(X, stratified_folds(task.y[rows], inner_folds, seed), rows=rows)
+
+
+def _merge(outcomes: Sequence[_Outcome], n: int) -> Array:
+    merged = np.full(n, -1)
+    for outcome in outcomes:
+        merged[outcome.test] = outcome.predictions
+    return merged
+
+
+def _all_errors(found: GridResult, task: Task, splits: Sequence[Fold]) -> dict[str, Any]:
+    sizes = np.array([len(test) for _, test in splits])
+    names = list(found.points[0])
+    return {
+        "names": names,
+        "values": {name: [_scalar(v) for v in task.grid[name]] for name in names},
+        "fold_sizes": sizes.tolist(),
+        "fold_mistakes": pack(np.rint(found.fold_errors * sizes).astype(int)),
+    }
+
+
+def _plain(point: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _scalar(value) for name, value in point.items()}
+
+
+def _scalar(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

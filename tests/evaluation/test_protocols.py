@@ -1,0 +1,165 @@
+"""Protocols against plain loops over fits, on a part of iris."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+from mcls.data import load_dataset
+from mcls.errors import McLsError
+from mcls.evaluation import protocols
+from mcls.evaluation.folds import class_half_split, stratified_folds, stratified_halves
+from mcls.evaluation.packing import pack, unpack
+from mcls.evaluation.protocols import PROTOCOLS, Task, hold_out_rows
+from mcls.evaluation.scaling import to_range
+from mcls.machines.lsm import OneLSM
+from mcls.seeds import derive
+
+GRID = {"gamma": [0.25, 4.0], "sigma": [0.25, 1.0, 4.0]}
+SMOOTHER = {"gamma": 1, "sigma": 1}
+
+
+@pytest.fixture(scope="module")
+def data():
+    iris = load_dataset("iris")
+    rows = np.arange(0, 150, 2)
+    return iris.X[rows], iris.y[rows]
+
+
+@pytest.fixture
+def task(data):
+    return Task(OneLSM(), *data, grid=GRID, smoother=SMOOTHER)
+
+
+def fit_error(X, y, train, test, point):
+    return np.mean(OneLSM(**point).fit(X[train], y[train]).predict(X[test]) != y[test])
+
+
+def brute_search(X, y, folds):
+    """Mean error of every point, and the chosen one: ties to the widest, then the smoothest."""
+    errors = {
+        (sigma, gamma): np.mean([fit_error(X, y, *f, {"sigma": sigma, "gamma": gamma}) for f in folds])
+        for sigma, gamma in product(GRID["sigma"], GRID["gamma"])
+    }
+    best = min(errors, key=lambda p: (round(errors[p], 12), -p[0], -p[1]))
+    return errors, {"sigma": best[0], "gamma": best[1]}
+
+
+@pytest.mark.parametrize("engine", ["fast", "refit"])
+def test_published_is_the_smallest_error_of_the_grid(task, data, engine):
+    X, y = to_range(data[0]), data[1]
+    result = protocols.published(replace(task, engine=engine), seed=7, folds=5)
+    folds = stratified_folds(y, 5, 7)
+    errors, chosen = brute_search(X, y, folds)
+    assert result["error"] == pytest.approx(min(errors.values()))
+    assert result["chosen"] == [chosen]
+    kept = result["grid"]
+    mistakes = unpack(kept["fold_mistakes"]) / kept["fold_sizes"]
+    order = list(product(*(kept["values"][name] for name in kept["names"])))
+    assert kept["names"] == ["sigma", "gamma"]
+    assert dict(zip(order, mistakes.mean(axis=1))) == pytest.approx(errors)
+    predictions = unpack(result["predictions"])
+    assert np.mean([np.mean(predictions[t] != y[t]) for _, t in folds]) == pytest.approx(result["error"])
+
+
+def test_nested_judges_each_fold_at_a_point_chosen_without_it(task, data):
+    X, y = to_range(data[0]), data[1]
+    result = protocols.nested(task, seed=3, folds=4, inner_folds=3)
+    expected, chosen = [], []
+    for i, (train, test) in enumerate(stratified_folds(y, 4, 3)):
+        inner = stratified_folds(y[train], 3, derive(3, "inner", i))
+        chosen.append(brute_search(X[train], y[train], inner)[1])
+        expected.append(fit_error(X, y, train, test, chosen[-1]))
+    assert result["chosen"] == chosen
+    assert result["fold_errors"] == pytest.approx(expected)
+    assert result["error"] == pytest.approx(np.mean(expected))
+
+
+def test_half_split_reports_the_honest_and_the_oracle_choice(task, data):
+    X, y = to_range(data[0]), data[1]
+    result = protocols.half_split(task, seed=1)
+    train, test = class_half_split(y, 1)
+    _, chosen = brute_search(X[train], y[train], stratified_folds(y[train], 5, derive(1, "inner")))
+    oracle, _ = brute_search(X, y, [(train, test)])
+    assert result["chosen"] == [chosen]
+    assert result["error"] == pytest.approx(fit_error(X, y, train, test, chosen))
+    assert result["oracle_error"] == pytest.approx(min(oracle.values()))
+    assert result["oracle_error"] <= result["error"]
+    assert (result["train"], result["test"]) == (36, 39)
+    predictions = unpack(result["predictions"])
+    assert (predictions[train] == -1).all()
+    assert np.mean(predictions[test] != y[test]) == pytest.approx(result["error"])
+
+
+def test_five_by_two_learns_each_half_and_judges_it_on_the_other(task, data):
+    X, y = to_range(data[0]), data[1]
+    result = protocols.five_by_two(task, seed=2, inner_folds=3)
+    first, second = stratified_halves(y, 2)
+    expected = []
+    for i, (train, test) in enumerate([(first, second), (second, first)]):
+        _, point = brute_search(X[train], y[train], stratified_folds(y[train], 3, derive(2, "inner", i)))
+        expected.append(fit_error(X, y, train, test, point))
+    assert result["errors"] == pytest.approx(expected)
+    assert (unpack(result["predictions"]) >= 0).all()
+
+
+def test_every_machine_gets_the_same_halves(data):
+    # The rows that are predicted by the first half do not depend on the machine or its grid.
+    one = protocols.five_by_two(Task(OneLSM(), *data, grid={"gamma": [1.0]}), seed=9)
+    two = protocols.five_by_two(Task(OneLSM(sigma=0.3), *data, grid={"gamma": [1.0]}), seed=9)
+    assert one["inner_errors"] == two["inner_errors"] == [None, None]  # one point: nothing to choose
+    assert one["errors"] != two["errors"]
+
+
+@pytest.mark.parametrize("scaling", ["fold", "standard", "none"])
+def test_scaling_reaches_the_fits(data, scaling):
+    X, y = data
+    X = X * np.array([1, 10, 0.1, 1])
+    result = protocols.hold_out(
+        Task(OneLSM(), X, y, grid={"gamma": [0.5], "sigma": [0.5]}, scaling=scaling), seed=0
+    )
+    train, test = hold_out_rows(y, 0.5, 0, None)
+    scaled = {"fold": to_range(X, X[train]), "standard": (X - X.mean(0)) / X.std(0), "none": X}[scaling]
+    assert result["error"] == pytest.approx(fit_error(scaled, y, train, test, {"gamma": 0.5, "sigma": 0.5}))
+
+
+def test_hold_out_rows():
+    y = np.repeat([0, 1, 2], [10, 20, 1])
+    train, test = hold_out_rows(y, 0.8, 0, None)
+    assert np.bincount(y[train]).tolist() == [8, 16, 1]
+    assert sorted([*train, *test]) == list(range(31))
+    train, test = hold_out_rows(y, 25, 0, None)
+    assert train.tolist() == list(range(25))
+    declared = np.array(["train", "test"] * 15 + ["train"])
+    assert hold_out_rows(y, "declared", 0, declared)[1].tolist() == list(range(1, 30, 2))
+    with pytest.raises(McLsError, match="declares no"):
+        hold_out_rows(y, "declared", 0, None)
+    with pytest.raises(McLsError, match="leave none"):
+        hold_out_rows(y, 31, 0, None)
+    with pytest.raises(McLsError, match="fraction"):
+        hold_out_rows(y, 1.5, 0, None)
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_results_are_json_and_repeat(task, name):
+    small = replace(task, grid={"gamma": [1.0, 2.0]})
+    first, second = (json.dumps(PROTOCOLS[name](small, 5), allow_nan=False) for _ in range(2))
+    assert first == second
+    assert {"error", "chosen", "predictions"} <= json.loads(first).keys()
+
+
+def test_unknown_protocol_gets_a_suggestion():
+    with pytest.raises(McLsError, match="did you mean 'nested'"):
+        protocols.get_protocol("nestd")
+
+
+def test_packing_keeps_integers_and_refuses_others():
+    values = np.array([[-1, 0, 32767], [5, -32768, 9]])
+    assert np.array_equal(unpack(json.loads(json.dumps(pack(values)))), values)
+    for bad in ([0.5], [40000]):
+        with pytest.raises(ValueError, match="16 bits"):
+            pack(bad)
