@@ -83,7 +83,8 @@ class KernelMachine(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Array:
         """Class of each row: the one with the largest score, the first of equal ones."""
-        return self.classes_[np.argmax(self._class_scores(X), axis=1)]
+        best = np.argmax(self._class_scores(X), axis=1)
+        return self.classes_[best]
 
     def _class_scores(self, X: Any) -> Array:
         check_is_fitted(self)
