@@ -12,6 +12,11 @@ from typing import Any
 
 # Public names are imported when first used, so that the command line starts without numpy.
 _EXPORTS = {
+    "LSSVM": "mcls.machines.olc",
+    "OLCLSSVM": "mcls.machines.olc",
+    "OLCOneLSM": "mcls.machines.olc_lsm",
+    "OLCRLSC": "mcls.machines.olc",
+    "RLSC": "mcls.machines.olc",
     "OneLSM": "mcls.machines.lsm",
     "OvALSM": "mcls.machines.lsm",
     "OvOLSM": "mcls.machines.lsm",
@@ -20,7 +25,19 @@ _EXPORTS = {
     "VoSVM": "mcls.machines.vector",
 }
 
-__all__ = ["OneLSM", "OvALSM", "OvOLSM", "VoLSSVM", "VoRLS", "VoSVM"]
+__all__ = [
+    "LSSVM",
+    "OLCLSSVM",
+    "OLCRLSC",
+    "RLSC",
+    "OLCOneLSM",
+    "OneLSM",
+    "OvALSM",
+    "OvOLSM",
+    "VoLSSVM",
+    "VoRLS",
+    "VoSVM",
+]
 
 
 def __getattr__(name: str) -> Any:
