@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.linalg import lapack
 from scipy.spatial.distance import cdist
 
 from mcls.errors import McLsError, unknown_name
@@ -124,8 +125,10 @@ def check_precomputed(K: Array, *, tol: float = 1e-8) -> None:
     scale = float(np.abs(K).max(initial=0.0)) or 1.0
     if np.abs(K - K.T).max(initial=0.0) > tol * scale:
         raise McLsError("a precomputed kernel matrix must be symmetric")
-    smallest = float(np.linalg.eigvalsh(K)[0]) if len(K) else 0.0
-    if smallest < -tol * scale * len(K):
+    shift = tol * scale * len(K)
+    _, not_definite = lapack.dpotrf(K + shift * np.eye(len(K)), lower=1)  # cheaper than the eigenvalues
+    if not_definite:
+        smallest = float(np.linalg.eigvalsh(K)[0])
         raise McLsError(
             f"a precomputed kernel matrix must be positive semi-definite; smallest eigenvalue {smallest:.3g}"
         )

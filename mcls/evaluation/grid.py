@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -113,6 +114,7 @@ def search(
     scaling: str = "none",
     smoother: Mapping[str, int] | None = None,
     n_classes: int | None = None,
+    n_threads: int = 1,
 ) -> GridResult:
     """Cross-validate a machine at every point of a grid.
 
@@ -128,6 +130,8 @@ def search(
         Index arrays; the same for every point.
     engine : {"fast", "refit"}
         The machine's exact sweep, or a fit at every fold and point.
+    n_threads : int
+        Kernel widths worked on at once. Pin BLAS to one thread: short calls with many threads are slower.
     """
     values = expand_grid(grid)
     ell = int(y.max()) + 1 if n_classes is None else n_classes
@@ -143,7 +147,7 @@ def search(
             merged[:, test] = part.predictions[:, test]
         predictions = [merged]
     else:
-        for fixed, path, found in _sweeps(machine, X, y, values, folds, ell, engine):
+        for fixed, path, found in _sweeps(machine, X, y, values, folds, ell, engine, n_threads):
             points += [{**fixed, **point} for point in path]
             block = np.full((len(path), len(y)), -1, dtype=np.int16)
             for fold_codes, (_, test) in zip(found, folds):
@@ -162,6 +166,7 @@ def _sweeps(
     folds: Sequence[Fold],
     n_classes: int,
     engine: str,
+    n_threads: int,
 ) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]], list[Array]]]:
     """Yield (kernel parameters, path points, predicted codes (path points, |test|) of each fold)."""
     kernelized = getattr(machine, "kernelized", False)
@@ -174,18 +179,25 @@ def _sweeps(
         else:
             yield {}, path, _refit_features(machine, X, y, folds, path)
         return
-    D2 = None
-    for fixed in _points({name: values[name] for name in outer}):
+    widths = _points({name: values[name] for name in outer})
+    D2 = squared_distances(X) if "gaussian" in values.get("kernel", [machine.kernel]) else None
+
+    def one_width(fixed: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]], list[Array]]:
         current = clone(machine).set_params(**fixed)
-        if current.kernel == "gaussian":
-            D2 = squared_distances(X) if D2 is None else D2
-            K = gaussian(D2, current.sigma)
-        elif current.kernel == "precomputed":
+        if current.kernel == "precomputed":
             K = X
+        elif current.kernel == "gaussian" and D2 is not None:
+            K = gaussian(D2, current.sigma)
         else:
             K = kernel_matrix(X, kernel=current.kernel, degree=current.degree, coef0=current.coef0)
         scores = current.sweep(K, y, folds, path, n_classes=n_classes, engine=engine)
-        yield fixed, path, [s.argmax(axis=-1) for s in scores]
+        return fixed, path, [s.argmax(axis=-1) for s in scores]
+
+    if n_threads == 1:
+        yield from map(one_width, widths)
+    else:
+        with ThreadPoolExecutor(n_threads) as pool:
+            yield from pool.map(one_width, widths)
 
 
 def _points(values: Mapping[str, list[Any]]) -> list[dict[str, Any]]:

@@ -1,0 +1,76 @@
+"""Leaving folds out of a solved system, against solving each smaller system."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcls.solvers.linear import FoldPartition, Spectrum, is_partition, solve_spd, solve_symmetric
+
+
+def random_folds(rng, n, k):
+    return [np.sort(part) for part in np.array_split(rng.permutation(n), k)]
+
+
+@pytest.mark.parametrize("n, k", [(23, 4), (40, 5), (30, 30), (650, 7)])
+def test_left_out_solutions_equal_smaller_systems(n, k):
+    rng = np.random.default_rng(n)
+    Z = rng.normal(size=(n, 5))
+    A, R, shift = Z @ Z.T, rng.normal(size=(n, 2)), 0.3
+    tests = random_folds(rng, n, k)
+    partition = FoldPartition(tests)
+    order = partition.order
+    spectrum = Spectrum.of(A[np.ix_(order, order)])
+    u = spectrum.solve(shift, spectrum.vectors.T @ R[order])
+    assert np.allclose(u, np.linalg.solve(A + shift * np.eye(n), R)[order])
+    place = 0
+    for run in partition.groups:
+        solutions = spectrum.left_out_solutions(shift, u, run)
+        for solution in solutions:
+            left_out = order[place : place + run[2]]
+            place += run[2]
+            kept = np.setdiff1d(np.arange(n), left_out)
+            expected = np.zeros((n, 2))
+            expected[kept] = np.linalg.solve(A[np.ix_(kept, kept)] + shift * np.eye(len(kept)), R[kept])
+            assert np.abs(solution - expected[order]).max() < 1e-9
+            assert (solution[np.isin(order, left_out)] == 0).all()
+    assert place == n
+
+
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=9), st.integers(0, 10**6))
+def test_splitting_gives_back_each_fold_in_the_callers_order(sizes, seed):
+    rows = np.random.default_rng(seed).permutation(sum(sizes))
+    tests = np.split(rows, np.cumsum(sizes)[:-1])
+    partition = FoldPartition(tests)
+    values = partition.order[:, None].astype(float)
+    for test, piece in zip(tests, partition.split(values)):
+        assert np.array_equal(piece[:, 0], test)
+
+
+def test_block_diagonal_spectrum_equals_the_whole():
+    rng = np.random.default_rng(5)
+    groups = [np.array([0, 3, 4]), np.array([1, 2, 5, 6])]
+    A = np.zeros((7, 7))
+    for rows in groups:
+        Z = rng.normal(size=(len(rows), 9))
+        A[np.ix_(rows, rows)] = Z @ Z.T
+    R = rng.normal(size=(7, 1))
+    spectrum = Spectrum.of(A, groups)
+    solution = spectrum.solve(0.5, spectrum.vectors.T @ R)
+    assert np.allclose(solution, np.linalg.solve(A + 0.5 * np.eye(7), R))
+
+
+def test_solvers_fall_back_when_the_matrix_is_not_definite():
+    A = np.array([[1.0, 2.0], [2.0, 1.0]])  # indefinite
+    R = np.array([[1.0], [0.0]])
+    assert np.allclose(A @ solve_spd(A, R), R)
+    singular = np.array([[1.0, 1.0], [1.0, 1.0]])
+    assert np.allclose(solve_symmetric(singular, np.array([[2.0], [2.0]])), 1.0)
+
+
+def test_what_is_a_partition():
+    whole = [(np.array([1, 2]), np.array([0])), (np.array([0]), np.array([1, 2]))]
+    assert is_partition(whole, 3)
+    assert not is_partition(whole[:1], 3)
+    assert not is_partition([(np.array([0, 1]), np.array([0])), (np.array([0]), np.array([1, 2]))], 3)
+    assert not is_partition([], 0)

@@ -1,0 +1,86 @@
+"""Kernels: distances, widths, subnormals, and what is refused."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
+
+from mcls.errors import McLsError
+from mcls.kernels import check_precomputed, gaussian, kernel_matrix, squared_distances
+
+
+@given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 6), st.sampled_from([0.0, 1.0, 1e6]))
+def test_squared_distances_equal_differences_even_far_from_the_origin(seed, n, d, offset):
+    rng = np.random.default_rng(seed)
+    X, Z = rng.normal(size=(n, d)) + offset, rng.normal(size=(7, d)) + offset
+    scale = cdist(X, Z, "sqeuclidean").max()
+    assert np.abs(squared_distances(X, Z) - cdist(X, Z, "sqeuclidean")).max() <= 1e-9 * scale
+    D2 = squared_distances(X)
+    assert (D2 == D2.T).all()
+    assert (np.diag(D2) == 0).all()
+
+
+def test_identical_rows_are_at_distance_exactly_zero():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(700, 3)) * [1.0, 1e4, 1e-4]
+    X[650] = X[2]
+    assert squared_distances(X)[2, 650] == 0
+    assert squared_distances(X[:5], X)[2, 650] == 0
+
+
+def test_many_nearly_equal_rows_keep_their_digits():
+    X = 1e8 + np.linspace(0, 1, 60)[:, None]
+    X[0] = 0.0  # one far row takes the centre away from all the others
+    assert np.allclose(squared_distances(X), cdist(X, X, "sqeuclidean"), rtol=1e-12, atol=0)
+
+
+def test_gaussian_and_polynomial_agree_with_scikit_learn():
+    rng = np.random.default_rng(1)
+    X, Z = rng.normal(size=(30, 4)), rng.normal(size=(20, 4))
+    assert np.allclose(kernel_matrix(X, Z, sigma=0.7), rbf_kernel(X, Z, gamma=1 / (2 * 0.49)), atol=1e-14)
+    ours = kernel_matrix(X, Z, kernel="polynomial", degree=2, coef0=0.5)
+    assert np.allclose(ours, polynomial_kernel(X, Z, degree=2, gamma=1, coef0=0.5))
+
+
+def test_one_set_of_distances_serves_many_widths():
+    X = np.random.default_rng(2).normal(size=(20, 3))
+    D2 = squared_distances(X)
+    for sigma in 2.0 ** np.arange(-4, 5):
+        assert np.array_equal(gaussian(D2, sigma), kernel_matrix(X, sigma=sigma))
+
+
+def test_no_subnormal_survives():
+    K = gaussian(np.linspace(0, 2000, 4001)[None, :], sigma=1.0)
+    assert ((K == 0) | (K >= 1e-290)).all()
+    assert (K[0, :1000] > 0).all()
+
+
+@pytest.mark.parametrize("sigma", [0, -1, np.nan, np.inf])
+def test_a_width_that_is_not_positive_is_refused(sigma):
+    with pytest.raises(McLsError, match="sigma must be a positive number"):
+        kernel_matrix(np.eye(2), sigma=sigma)
+
+
+def test_unknown_kernel_gets_a_suggestion():
+    with pytest.raises(McLsError, match="did you mean 'gaussian'"):
+        kernel_matrix(np.eye(2), kernel="gausian")
+
+
+def test_a_callable_must_return_the_right_shape():
+    with pytest.raises(McLsError, match=r"shape \(1, 1\), expected \(2, 2\)"):
+        kernel_matrix(np.eye(2), kernel=lambda X, Z: np.eye(1))
+
+
+@pytest.mark.parametrize(
+    "K, message",
+    [
+        (np.ones((2, 3)), "square"),
+        (np.array([[1.0, 0.5], [0.1, 1.0]]), "symmetric"),
+        (np.array([[1.0, 2.0], [2.0, 1.0]]), "positive semi-definite"),
+    ],
+)
+def test_what_is_no_kernel_matrix_is_refused(K, message):
+    with pytest.raises(McLsError, match=message):
+        check_precomputed(K)
