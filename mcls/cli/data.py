@@ -81,7 +81,7 @@ def show(name: Annotated[str, typer.Argument(help="A name that [bold]mcls data l
     card = load_card(name)
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="bold", no_wrap=True)
-    grid.add_column(overflow="fold", max_width=100)
+    grid.add_column(overflow="fold", max_width=120)
 
     def line(key: str, value: str) -> None:
         grid.add_row(key, value)

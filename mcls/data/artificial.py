@@ -27,7 +27,7 @@ def _polar(rng: np.random.Generator, radii: NDArray[np.float64]) -> Points:
 
 def three_rings(rng: np.random.Generator) -> list[Points]:
     """Three concentric rings that overlap a little, 300 points each."""
-    return [_polar(rng, rng.normal(radius, 0.18, 300)) for radius in (0.6, 1.2, 1.8)]
+    return [_polar(rng, rng.normal(radius, 0.2, 300)) for radius in (0.6, 1.2, 1.8)]
 
 
 def corners_and_centre(rng: np.random.Generator) -> list[Points]:
@@ -38,15 +38,15 @@ def corners_and_centre(rng: np.random.Generator) -> list[Points]:
 
 def disc_in_ring(rng: np.random.Generator) -> list[Points]:
     """A disc of 120 points inside a ring of 230."""
-    disc = _polar(rng, 0.9 * np.sqrt(rng.uniform(0.0, 1.0, 120)))
-    ring = _polar(rng, rng.uniform(1.5, 2.2, 230))
+    disc = _polar(rng, 0.95 * np.sqrt(rng.uniform(0.0, 1.0, 120)))
+    ring = _polar(rng, rng.uniform(1.45, 2.15, 230))
     return [disc, ring]
 
 
 def one_class_in_two(rng: np.random.Generator) -> list[Points]:
     """Four classes of 150 points, the first on both sides of the second."""
     first = np.vstack([_cluster(rng, 85, (0.0, 0.0), 0.15), _cluster(rng, 65, (2.0, 0.0), 0.15)])
-    return [first, *(_cluster(rng, 150, centre, 0.15) for centre in [(1.0, -0.25), (0.0, 2.0), (2.0, 2.0)])]
+    return [first, *(_cluster(rng, 150, centre, 0.15) for centre in [(1.0, -0.2), (0.0, 2.0), (2.0, 2.0)])]
 
 
 GENERATORS: dict[str, Callable[[np.random.Generator], Sequence[Points]]] = {

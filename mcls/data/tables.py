@@ -29,6 +29,7 @@ from mcls.errors import McLsError, unknown_name
 SEPARATORS = ("\t", ";", ",")  # in this order: a comma may stand inside cells of the other two
 MISSING = {"", "?", "na", "n/a", "#n/a", "nan", "null"}  # not "none": that is a class of lenses
 MAX_LINE = 2**24  # characters; more is no table but a file without line ends
+INDEX = re.compile(r"-?\d+")
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
 
 
@@ -220,7 +221,8 @@ def _scan(path: Path, target: str | int, header: bool | Literal["auto"], sep: st
 
 def _is_header(path: Path, head: Sequence[str], seen: _Seen, target: str | int) -> bool:
     """Tell a header by text over a column of numbers, or by the target's name."""
-    if isinstance(target, str) and target in head:
+    # Digits are more likely an index: "4" in the first row says nothing.
+    if isinstance(target, str) and target in head and not INDEX.fullmatch(target):
         return True
     over_numbers = [cell for cell, number, text in zip(head, seen.number, seen.text) if number and not text]
     if not over_numbers and any(seen.text):
@@ -233,7 +235,7 @@ def _column_index(path: Path, layout: _Layout, target: str | int) -> int:
     if isinstance(target, str):
         if target in layout.names:
             return layout.names.index(target)
-        if not re.fullmatch(r"-?\d+", target):
+        if not INDEX.fullmatch(target):
             if layout.has_header:
                 raise unknown_name(f"column in {path}:", target, layout.names)
             raise McLsError(f"{path} has no header, so no column named '{target}'; give the class column's index")
