@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from typing import Annotated
 
@@ -66,3 +67,9 @@ def main(args: list[str] | None = None) -> None:
 
 
 app.add_typer(data.app, name="data")
+
+
+for _name in ("run", "validate", "init", "compare"):  # mcls/cli/<name>.py holds the function <name>
+    app.command(_name)(getattr(importlib.import_module(f"mcls.cli.{_name}"), _name))
+for _name in ("machines", "labelbooks"):
+    app.command(_name)(getattr(importlib.import_module("mcls.cli.machines"), _name))

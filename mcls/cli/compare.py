@@ -1,0 +1,133 @@
+"""``mcls compare``: do these machines differ, and where?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mcls.cli.run import Engine, Jobs, Out
+
+if TYPE_CHECKING:
+    from mcls.experiments.compare import Pair
+    from mcls.experiments.experiment import Experiment
+
+
+def compare(
+    machines: Annotated[
+        list[str], typer.Argument(metavar="A B [C]...", help="Machines, such as voSVM:labelbook=alignment.")
+    ],
+    dataset: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--dataset",
+            metavar="NAME",
+            help="A data set by name or a table as FILE.csv:target=COLUMN; repeat for more "
+            "(default: iris wine glass vowel yeast).",
+        ),
+    ] = None,
+    ftest: Annotated[bool, typer.Option("--ftest", help="5x2cv combined F-test (the default for two).")] = False,
+    ttest: Annotated[bool, typer.Option("--ttest", help="5x2cv paired t-test.")] = False,
+    mcnemar: Annotated[bool, typer.Option("--mcnemar", help="McNemar's test on one replication.")] = False,
+    alpha: Annotated[float, typer.Option(min=0.0001, max=0.5, help="Level of the tests.")] = 0.05,
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the splits.")] = 0,
+    engine: Annotated[Engine, typer.Option(help="Exact shortcuts, or one fit a fold and point.")] = Engine.fast,
+    out: Out = Path("results"),
+    jobs: Jobs = 0,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Compute everything, whatever is there.")] = False,
+) -> None:
+    """Compare machines by five replications of two-fold cross-validation, parameters chosen inside each half.
+
+    Two machines: one row a data set with both errors, the test and a verdict. More: errors and average ranks
+    with Friedman's test and Nemenyi's critical difference, and with a test asked for, every pair too.
+    """
+    from mcls.cli.run import cores, interrupted
+    from mcls.cli.show import print_failures
+    from mcls.errors import McLsError
+    from mcls.experiments.compare import DEFAULT_DATASETS, comparison, pairs
+    from mcls.experiments.progress import make_progress
+
+    if len(machines) < 2:
+        raise McLsError("give at least two machines to compare, such as: mcls compare oneLSM ovA")
+    experiment = comparison(machines, dataset or DEFAULT_DATASETS, seed, engine.value, out)
+    try:
+        outcome = experiment.run(jobs=jobs or cores(), fresh=fresh, progress=make_progress())
+    except KeyboardInterrupt:
+        interrupted(experiment.folder)
+    tests = [name for name, wanted in (("f", ftest), ("t", ttest), ("mcnemar", mcnemar)) if wanted]
+    if len(machines) > 2:
+        _print_ranking(experiment, machines, alpha, csv)
+    if len(machines) == 2 or tests:
+        _print_pairs(pairs(experiment, machines), tests or ["f"], alpha, csv, named=len(machines) > 2)
+    print_failures(outcome)
+    if not outcome.ok:
+        raise typer.Exit(1)
+
+
+_TITLES = {"f": ("f", "p(f)"), "t": ("t", "p(t)"), "mcnemar": ("only A wrong", "only B wrong", "p(McNemar)")}
+
+
+def _print_pairs(found: list[Pair], tests: list[str], alpha: float, csv: bool, named: bool) -> None:
+    from mcls.cli.show import print_csv, print_table
+
+    columns = ["data set", "A", "B", "error A", "error B"] if named else ["data set", found[0].a, found[0].b]
+    columns += [title for test in tests for title in _TITLES[test]] + ["verdict"]
+    rows = []
+    for pair in found:
+        row = [pair.dataset, *([pair.a, pair.b] if named else [])]
+        row += ["" if e is None else f"{e:.2f}" for e in (pair.error_a, pair.error_b)]
+        for test in tests:
+            row += _figures(pair, test)
+        rows.append([*row, pair.verdict(tests[0], alpha)])
+    if csv:
+        print_csv(columns, rows)
+    else:
+        print_table(f"5x2cv, errors in percent, level {alpha:g}", columns, rows)
+
+
+def _figures(pair: Pair, test: str) -> list[str]:
+    if test == "mcnemar":
+        m = pair.mcnemar
+        return ["", "", ""] if m is None else [str(m.only_a_wrong), str(m.only_b_wrong), f"{m.p:.4g}"]
+    result = pair.f if test == "f" else pair.t
+    if result is None:
+        return ["", ""]
+    return ["" if result.identical else f"{result.statistic:.3f}", f"{result.p:.4g}"]
+
+
+def _print_ranking(experiment: Experiment, machines: list[str], alpha: float, csv: bool) -> None:
+    from itertools import combinations
+
+    import numpy as np
+
+    from mcls.cli.show import print_csv, print_table
+    from mcls.experiments.compare import errors, machine_label, ranking
+
+    labels = [machine_label(text) for text in machines]
+    names, table = errors(experiment, len(labels))
+    rows = [
+        [name, *("" if np.isnan(e) else f"{e:.2f}" for e in line)] for name, line in zip(names, table, strict=True)
+    ]
+    result = ranking(table, alpha)
+    if result is not None:
+        rows.append(["average rank", *(f"{rank:.2f}" for rank in result.ranks)])
+    if csv:
+        print_csv(["data set", *labels], rows)
+        return
+    print_table("5x2cv, errors in percent", ["data set", *labels], rows)
+    if result is None:
+        typer.echo("Friedman's test needs at least two data sets with all cells done.")
+        return
+    typer.echo(
+        f"Friedman over {result.n_datasets} data sets: chi2 = {result.chi2:.3f}, p = {result.p:.4g}; "
+        f"Iman-Davenport F = {result.iman_davenport:.3f}, p = {result.iman_davenport_p:.4g}"
+    )
+    differing = [
+        f"{labels[i]} and {labels[j]}" for i, j in combinations(range(len(labels)), 2) if result.differs(i, j)
+    ]
+    typer.echo(
+        f"Nemenyi at {alpha:g}: average ranks further apart than {result.critical_difference:.2f} differ: "
+        + ("; ".join(differing) or "none")
+    )

@@ -1,0 +1,136 @@
+"""``mcls run``: run an experiment, or show what it would run."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class Engine(StrEnum):
+    """How cross-validation is computed."""
+
+    fast = "fast"
+    refit = "refit"
+
+
+class Backend(StrEnum):
+    """Where cells are computed."""
+
+    loky = "loky"
+    dask = "dask"
+
+
+Jobs = Annotated[
+    int, typer.Option("-j", "--jobs", min=0, metavar="N", help="Processes; 0 means one a core.", show_default="0")
+]
+Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of results.")]
+
+
+def run(
+    config: Annotated[str, typer.Argument(metavar="CONFIG", help="A YAML file, or the name of a shipped config.")],
+    out: Out = Path("results"),
+    jobs: Jobs = 0,
+    engine: Annotated[Engine | None, typer.Option(help="Exact shortcuts, or one fit a fold and point.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the cells and stop.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Compute everything, whatever is there.")] = False,
+    keep_going: Annotated[
+        bool, typer.Option("--keep-going/--fail-fast", help="Go on after a failed cell, or stop there.")
+    ] = True,
+    backend: Annotated[Backend, typer.Option(help="Local processes, or a Dask cluster.")] = Backend.loky,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Of a running Dask scheduler (implies dask).")
+    ] = None,
+) -> None:
+    """Run an experiment; what is done already is kept, what failed is tried again.
+
+    Results go to DIR/<name>/: cells/, summary.csv, summary.md, config.yaml as run, environment.json.
+    """
+    from mcls.cli.show import print_failures, print_table
+    from mcls.experiments.experiment import Experiment
+    from mcls.experiments.loading import find_config, load_config
+    from mcls.experiments.progress import make_progress
+    from mcls.experiments.summary import table
+
+    path = find_config(config)
+    loaded = load_config(path)
+    if engine is not None:
+        loaded = loaded.model_copy(update={"engine": engine.value})
+    experiment = Experiment.prepare(loaded, path.parent, out)
+    if dry_run:
+        _print_cells(experiment)
+        return
+    try:
+        outcome = experiment.run(
+            jobs=jobs or cores(),
+            backend="dask" if scheduler else backend.value,
+            scheduler=scheduler,
+            fresh=fresh,
+            keep_going=keep_going,
+            progress=make_progress(),
+        )
+    except KeyboardInterrupt:
+        interrupted(experiment.folder)
+    print_table(f"{loaded.name}: errors in percent", *table(experiment.summary()))
+    typer.echo(
+        f"{outcome.computed} cells computed, {outcome.reused} reused, {len(outcome.failed)} failed; "
+        f"see {experiment.folder / 'summary.csv'}"
+    )
+    _note_engine(experiment, loaded.engine)
+    print_failures(outcome)
+    if not outcome.ok:
+        raise typer.Exit(1)
+
+
+def cores() -> int:
+    """The cores this process may use."""
+    import joblib
+
+    return int(joblib.cpu_count())
+
+
+def interrupted(folder: Path) -> None:
+    """Say after Ctrl-C that nothing is lost, and end."""
+    typer.echo(
+        f"mcls: interrupted; finished cells are kept in {folder}: the same command goes on from there", err=True
+    )
+    raise SystemExit(130)
+
+
+def _print_cells(experiment: object) -> None:
+    from mcls.cli.show import print_table
+    from mcls.experiments.experiment import Experiment
+    from mcls.experiments.specs import format_spec
+
+    assert isinstance(experiment, Experiment)
+    store = experiment.store
+    rows = []
+    for cell in experiment.plan.cells:
+        record = store.read(cell)
+        state = "to do" if record is None else "to try again" if record["status"] == "failed" else "done"
+        points = 1
+        for values in cell.grid.values():
+            points *= len(values)
+        machine = format_spec(cell.machine, cell.options)
+        rows.append(
+            [cell.key, cell.dataset.label, machine, cell.protocol, str(cell.replicate), str(points), state]
+        )
+    print_table(None, ["cell", "data set", "machine", "protocol", "replicate", "points", "state"], rows)
+    shared = experiment.plan.n_shared
+    also = f" ({shared} more rows share them: provably identical work)" if shared else ""
+    typer.echo(f"{len(rows)} cells{also}, {sum(row[-1] != 'done' for row in rows)} to compute")
+
+
+def _note_engine(experiment: object, engine: str) -> None:
+    """Say so when reused cells come from the other engine: their errors are the same, their times are not."""
+    from mcls.experiments.experiment import Experiment
+
+    assert isinstance(experiment, Experiment)
+    records = (experiment.store.result(cell) for cell in experiment.plan.cells)
+    others = sum(1 for record in records if record is not None and record["engine"] != engine)
+    if others:
+        typer.echo(
+            f"note: {others} cells were computed by the other engine, with the same errors; --fresh repeats them"
+        )

@@ -1,0 +1,57 @@
+"""Printing tables and failures the same way in every command."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from mcls.experiments.runner import Outcome
+
+
+def print_table(title: str | None, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table; numbers to the right, words to the left. Outside a terminal nothing is cut off."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    made = Table(title=Text(title) if title else None, title_justify="left", box=SIMPLE_HEAD)
+    for j, column in enumerate(columns):
+        numeric = all(_is_number(row[j]) for row in rows)
+        made.add_column(Text(column), justify="right" if numeric else "left", no_wrap=numeric)
+    for row in rows:
+        made.add_row(*(Text(cell) for cell in row))
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=10_000)
+        console.width = console.measure(made).maximum
+    console.print(made)
+
+
+def print_csv(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table as CSV."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+
+
+def print_failures(outcome: Outcome) -> None:
+    """Name each failed cell and why, and what was left undone."""
+    for record in outcome.failed:
+        title = f"{record['dataset']} {record['machine']} replicate {record['replicate']}"
+        typer.echo(f"failed: {title} ({record['key']}): {record['error']}", err=True)
+    if outcome.not_run:
+        typer.echo(f"{outcome.not_run} cells were not run", err=True)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text or 0)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,24 @@
+"""``mcls validate``: check a config without running it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def validate(
+    config: Annotated[str, typer.Argument(metavar="CONFIG", help="A YAML file, or the name of a shipped config.")],
+) -> None:
+    """Check a config and its data, and say how much work it is."""
+    from mcls.experiments.experiment import Experiment
+    from mcls.experiments.loading import find_config, load_config
+
+    path = find_config(config)
+    loaded = load_config(path)
+    plan = Experiment.prepare(loaded, path.parent, Path("results")).plan
+    typer.echo(
+        f"{path}: ok: {len(loaded.datasets)} data sets, {len(plan.rows) // len(loaded.datasets)} machines, "
+        f"{loaded.n_replicates} replicates, protocol {loaded.protocol}: {len(plan.cells)} cells"
+    )

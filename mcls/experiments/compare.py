@@ -1,0 +1,136 @@
+"""Comparing machines from 5×2cv cells: errors, tests between two, ranks over many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from mcls.evaluation.packing import unpack
+from mcls.evaluation.statistics import (
+    FriedmanResult,
+    McNemarResult,
+    TestResult,
+    friedman,
+    ftest_5x2cv,
+    mcnemar,
+    ttest_5x2cv,
+)
+from mcls.experiments.cells import Row
+from mcls.experiments.experiment import Experiment
+from mcls.experiments.loading import config_from
+from mcls.experiments.specs import format_spec, parse_spec
+from mcls.experiments.store import Record, Store
+
+DEFAULT_DATASETS = ("iris", "wine", "glass", "vowel", "yeast")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two machines on one data set; a test is None when cells of either are missing."""
+
+    dataset: str
+    a: str
+    b: str
+    error_a: float | None  # percent, mean over the ten halves
+    error_b: float | None
+    f: TestResult | None
+    t: TestResult | None
+    mcnemar: McNemarResult | None
+
+    def verdict(self, test: str, alpha: float) -> str:
+        """What the test says in words: identical, no difference, or which machine is better."""
+        result: TestResult | None = getattr(self, test)
+        if result is None or self.error_a is None or self.error_b is None:
+            return "not complete"
+        if result.identical:
+            return "identical"
+        if not result.differs(alpha):
+            return "no difference"
+        return f"{self.a if self.error_a < self.error_b else self.b} better"
+
+
+def comparison(machines: Sequence[str], datasets: Sequence[str], seed: int, engine: str, out: Path) -> Experiment:
+    """The experiment behind a comparison: 5×2cv of every machine on every data set, stored like any other."""
+    values = {
+        "name": "compare",
+        "description": "5x2cv: parameters chosen by 10-fold grid search inside each half.",
+        "datasets": list(datasets),
+        "machines": list(machines),
+        "protocol": "5x2cv",
+        "seed": seed,
+        "engine": engine,
+    }
+    return Experiment.prepare(config_from(values, "compare"), Path(), out)
+
+
+def machine_label(text: str) -> str:
+    """A machine as the user named it, spelt as the registry does."""
+    from mcls.machines.registry import get_machine
+
+    name, options = parse_spec(text)
+    return format_spec(get_machine(name).name, options)
+
+
+def pairs(experiment: Experiment, machines: Sequence[str]) -> list[Pair]:
+    """Every two machines on every data set, tested from the stored cells."""
+    labels = [machine_label(text) for text in machines]
+    result = []
+    for rows in _by_dataset(experiment, len(labels)):
+        records = [_records(row, experiment.store) for row in rows]
+        for i, j in combinations(range(len(labels)), 2):
+            result.append(_pair(rows[0], labels[i], labels[j], records[i], records[j]))
+    return result
+
+
+def errors(experiment: Experiment, n_machines: int) -> tuple[list[str], np.ndarray]:
+    """Names of the data sets and the mean errors (data sets, machines) in percent; NaN where cells are missing."""
+    names, table = [], []
+    for rows in _by_dataset(experiment, n_machines):
+        names.append(rows[0].dataset)
+        records = [_records(row, experiment.store) for row in rows]
+        table.append([_mean_error(found) if found else np.nan for found in records])
+    return names, np.array(table, dtype=float)
+
+
+def ranking(table: np.ndarray, alpha: float) -> FriedmanResult | None:
+    """Friedman's test over the data sets that are complete; None with fewer than two of them."""
+    complete = table[np.isfinite(table).all(axis=1)]
+    return friedman(complete, alpha) if len(complete) >= 2 else None
+
+
+def _by_dataset(experiment: Experiment, n_machines: int) -> list[Sequence[Row]]:
+    rows = experiment.plan.rows
+    return [rows[i : i + n_machines] for i in range(0, len(rows), n_machines)]
+
+
+def _records(row: Row, store: Store) -> list[Record] | None:
+    found = [store.result(cell) for cell in row.cells]
+    return None if any(record is None for record in found) else [r for r in found if r is not None]
+
+
+def _mean_error(records: Sequence[Record]) -> float:
+    return 100.0 * float(np.mean([record["result"]["errors"] for record in records]))
+
+
+def _pair(row: Row, a: str, b: str, of_a: list[Record] | None, of_b: list[Record] | None) -> Pair:
+    error_a, error_b = (_mean_error(found) if found else None for found in (of_a, of_b))
+    if of_a is None or of_b is None:
+        return Pair(row.dataset, a, b, error_a, error_b, None, None, None)
+    halves_a, halves_b = ([record["result"]["errors"] for record in found] for found in (of_a, of_b))
+    # McNemar's test wants each row predicted once: the two halves of the first replication.
+    y = row.cells[0].dataset.load().y
+    first_a, first_b = (unpack(found[0]["result"]["predictions"]) for found in (of_a, of_b))
+    return Pair(
+        dataset=row.dataset,
+        a=a,
+        b=b,
+        error_a=error_a,
+        error_b=error_b,
+        f=ftest_5x2cv(halves_a, halves_b),
+        t=ttest_5x2cv(halves_a, halves_b),
+        mcnemar=mcnemar(y, first_a, first_b),
+    )

@@ -1,0 +1,114 @@
+"""One experiment from its config to its folder of results."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from mcls.experiments.cells import Plan, plan
+from mcls.experiments.config import ExperimentConfig
+from mcls.experiments.environment import environment
+from mcls.experiments.runner import Outcome, Progress, run_cells
+from mcls.experiments.store import Store, write_file
+from mcls.experiments.summary import Line, summarise, to_csv, to_markdown
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A config laid out as cells, with the folder its results go to.
+
+    Parameters
+    ----------
+    config : ExperimentConfig
+        What to run.
+    source : Path
+        The folder that paths in the config are relative to.
+    out : Path
+        Results go to ``out/<name>/``, and nowhere else.
+    """
+
+    config: ExperimentConfig
+    source: Path
+    out: Path
+    plan: Plan
+
+    @classmethod
+    def prepare(cls, config: ExperimentConfig, source: Path, out: Path) -> Experiment:
+        """Lay the config out as cells; loads the data sets."""
+        return cls(config, source, out, plan(config, source))
+
+    @property
+    def folder(self) -> Path:
+        """Where the results go."""
+        return self.out / self.config.name
+
+    @property
+    def store(self) -> Store:
+        """The cells' records."""
+        return Store(self.folder / "cells")
+
+    def run(
+        self,
+        *,
+        jobs: int = 1,
+        backend: str = "loky",
+        scheduler: str | None = None,
+        fresh: bool = False,
+        keep_going: bool = True,
+        progress: Progress | None = None,
+    ) -> Outcome:
+        """Compute what is missing and write the folder; see ``runner.run_cells`` for the parameters.
+
+        With ``timing: true`` the cells run one after the other: a time measured beside other work is none.
+        """
+        write_file(self.folder / "config.yaml", self.config_as_run())
+        write_file(self.folder / "environment.json", json.dumps(environment(), indent=1) + "\n")
+        outcome = run_cells(
+            self.plan.cells,
+            self.store,
+            jobs=1 if self.config.timing else jobs,
+            backend=backend,
+            scheduler=scheduler,
+            fresh=fresh,
+            keep_going=keep_going,
+            progress=progress,
+        )
+        self.write_summary()
+        return outcome
+
+    def summary(self) -> list[Line]:
+        """The lines of the summary, from the store."""
+        return summarise(self.plan, self.store)
+
+    def write_summary(self) -> None:
+        """Write ``summary.csv`` and ``summary.md`` from the store."""
+        lines = self.summary()
+        write_file(self.folder / "summary.csv", to_csv(lines))
+        page = to_markdown(self.config.name, self.config.description, lines, self.plan.n_shared)
+        write_file(self.folder / "summary.md", page)
+
+    def config_as_run(self) -> str:
+        """The config with every default spelt out; it runs again from its new place and finds the same cells."""
+        values: dict[str, Any] = self.config.model_dump(mode="json", exclude_none=True)
+        values["replicates"] = self.config.n_replicates
+        settings = {**self.config.settings("nested"), **self.config.settings(self.config.protocol)}
+        for name in ("folds", "inner_folds", "train"):
+            values.pop(name, None)
+            if name in self.config.used_settings:
+                values[name] = settings[name]
+        for entry in values["datasets"]:
+            if "path" in entry:
+                entry["path"] = os.path.relpath(self.source / entry["path"], self.folder)
+            else:
+                del entry["target"]
+        for entry in (*values["datasets"], *values["machines"]):
+            for name in ("options", "grid"):
+                if entry.get(name) == {}:
+                    del entry[name]
+        header = "# The experiment as it was run, every default spelt out.\n"
+        return header + yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=100)

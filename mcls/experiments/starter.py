@@ -1,0 +1,74 @@
+"""The commented config that ``mcls init`` writes for a table of the user's own."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import yaml
+
+from mcls.data import load_table
+from mcls.errors import McLsError
+from mcls.experiments.loading import parse_config
+from mcls.experiments.store import write_file
+
+_TEMPLATE = """\
+# {n} rows, {d} features, {ell} classes ({classes}).
+# Check it with `mcls validate {file}`, run it with `mcls run {file}`.
+
+name: {name}                 # results go to results/{name}/
+
+datasets:
+  - path: {path}             # relative to this file
+    target: {target}         # the class column: its name, or its index from 0 (-1: the last)
+
+machines:                    # `mcls machines` lists them all; `mcls machines NAME` explains one
+  - oneLSM                   # least squares, one matrix inverse for all classes: fast, a good first choice
+  - ovO                      # one least-squares machine a pair of classes
+  - name: voLSSVM            # vector-output least-squares SVM, here with two labelbooks
+    labelbook: [indicators, alignment]
+
+# nested: an honest error, each fold judged with parameters chosen on the others.
+# published: the smallest error over the grid, as papers print it; quicker, and optimistic.
+protocol: nested
+folds: {folds}                    # outer folds
+inner_folds: {folds}              # folds of the grid search inside each
+replicates: 3                # different random folds
+
+grid:                        # every combination is tried; 2^-4..2^4 is 1/16, 1/8, ... 16
+  gamma: 2^-4..2^4           # weight of the regularisation
+  sigma: 2^-4..2^4           # width of the Gaussian kernel
+
+scaling: fold                # to [-1, 1] from the training rows alone (also: dataset, standard, none)
+seed: 0                      # the same seed gives the same folds, whatever machines are added
+"""
+
+
+def write_starter(data: Path, target: str, output: Path | None) -> Path:
+    """Write the starter for a table, which is read to make sure that it will run; return the config's path."""
+    column: str | int = int(target) if re.fullmatch(r"-?\d+", target) else target
+    table = load_table(data, target=column)
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", table.name).strip("-_") or "experiment"
+    path = output if output is not None else Path(f"{name}.yaml")
+    if path.exists():
+        raise McLsError(f"{path} exists already; remove it, or give another file with -o")
+    shown = ", ".join(table.classes[:8]) + (", ..." if table.n_classes > 8 else "")
+    text = _TEMPLATE.format(
+        n=table.n,
+        d=table.d,
+        ell=table.n_classes,
+        classes=" ".join(shown.split()),
+        file=path,
+        name=name,
+        path=_quoted(os.path.relpath(data, path.parent)),
+        target=column if isinstance(column, int) else _quoted(column),
+        folds=10 if table.n < 1000 else 5,
+    )
+    parse_config(text, path)
+    write_file(path, text)
+    return path
+
+
+def _quoted(text: str) -> str:
+    return yaml.safe_dump(text, default_style='"', width=10_000, allow_unicode=True).strip()

@@ -1,0 +1,179 @@
+"""Summaries of an experiment from its store: one line a machine and data set; what is missing is said.
+
+A line whose cells are not all there has no figures: a mean over what happens to be done is none of the protocol.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mcls.experiments.cells import Plan, Row
+from mcls.experiments.store import Record, Store
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a summary; errors are percentages, None where they are not known."""
+
+    dataset: str
+    machine: str
+    labelbook: str
+    options: str
+    protocol: str
+    replicates: int
+    done: int
+    failed: int
+    mean: float | None
+    std: float | None
+    best: float | None
+    worst: float | None
+    nested: float | None
+    oracle: float | None
+    chosen: dict[str, Any]
+    time_mean: float | None
+    time_total: float | None
+
+    @property
+    def missing(self) -> int:
+        """Cells without a record of either kind."""
+        return self.replicates - self.done - self.failed
+
+    @property
+    def state(self) -> str:
+        """``complete``, or what is wanting."""
+        parts = []
+        if self.failed:
+            parts.append(f"{self.failed} failed")
+        if self.missing:
+            parts.append(f"{self.missing} missing")
+        return f"{', '.join(parts)} of {self.replicates}" if parts else "complete"
+
+
+def summarise(plan: Plan, store: Store) -> list[Line]:
+    """Read the store and fill one line a row of the plan."""
+    return [_line(row, store) for row in plan.rows]
+
+
+def _line(row: Row, store: Store) -> Line:
+    records = [store.read(cell) for cell in row.cells]
+    done = [r for r in records if r is not None and r["status"] == "done"]
+    failed = sum(1 for r in records if r is not None and r["status"] == "failed")
+    complete = len(done) == len(row.cells)
+    errors = 100.0 * np.array([r["result"]["error"] for r in done])
+    seconds = [r["seconds"] for r in done]
+    return Line(
+        dataset=row.dataset,
+        machine=row.machine,
+        labelbook=row.labelbook,
+        options=row.options,
+        protocol=row.protocol,
+        replicates=len(row.cells),
+        done=len(done),
+        failed=failed,
+        mean=float(errors.mean()) if complete else None,
+        std=float(errors.std(ddof=1)) if complete and len(done) > 1 else None,
+        best=float(errors.min()) if complete else None,
+        worst=float(errors.max()) if complete else None,
+        nested=_mean([store.result(cell) for cell in row.nested], "error"),
+        oracle=_mean(records, "oracle_error"),
+        chosen=_most_frequent(done) if complete else {},
+        time_mean=float(np.mean(seconds)) if complete else None,
+        time_total=float(np.sum(seconds)) if complete else None,
+    )
+
+
+def _mean(records: Sequence[Record | None], name: str) -> float | None:
+    """Mean percentage of a figure over all records; None unless every one has it."""
+    values = [r["result"].get(name) for r in records if r is not None and r["status"] == "done"]
+    if not records or len(values) < len(records) or any(v is None for v in values):
+        return None
+    return 100.0 * float(np.mean(values))
+
+
+def _most_frequent(records: Sequence[Record]) -> dict[str, Any]:
+    """The grid point chosen most often, the first of equally frequent ones."""
+    points = [tuple(point.items()) for r in records for point in r["result"]["chosen"]]
+    return dict(Counter(points).most_common(1)[0][0])
+
+
+#: Columns that differ from run to run; everything before them is the same for every number of workers.
+TIME_COLUMNS = ("time_mean", "time_total")
+
+
+def to_csv(lines: Sequence[Line]) -> str:
+    """The summary as CSV: errors in percent, an empty field for what is not known, times last."""
+    tuned = sorted({name for line in lines for name in line.chosen})
+    figures = ("mean", "std", "best", "worst", "nested", "oracle")
+    head = ["dataset", "machine", "labelbook", "options", "protocol", "replicates", "done", "failed", "missing"]
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow([*head, *figures, *(f"chosen_{name}" for name in tuned), *TIME_COLUMNS])
+    for line in lines:
+        writer.writerow(
+            [
+                *(getattr(line, name) for name in head),
+                *(_number(getattr(line, name), 4) for name in figures),
+                *(show_value(line.chosen.get(name, "")) for name in tuned),
+                *(_number(getattr(line, name), 6) for name in TIME_COLUMNS),
+            ]
+        )
+    return buffer.getvalue()
+
+
+def to_markdown(title: str, description: str, lines: Sequence[Line], n_shared: int) -> str:
+    """The summary as a Markdown page."""
+    columns, rows = table(lines)
+    text = [f"# {title}", ""]
+    if description:
+        text += [" ".join(description.split()), ""]
+    text += ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
+    text += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    text += ["", "Errors in percent; the time is that of one replicate, in seconds."]
+    if any(line.protocol == "published" for line in lines):
+        text += ["", "`published`: the smallest cross-validation error over the grid, which is optimistic."]
+    if n_shared:
+        text += ["", f"{n_shared} cells are shared by rows whose work is provably identical."]
+    incomplete = [line for line in lines if line.state != "complete"]
+    if incomplete:
+        text += ["", f"**Incomplete**: {len(incomplete)} of {len(lines)} rows; run the config again to go on."]
+    return "\n".join(text) + "\n"
+
+
+def table(lines: Sequence[Line]) -> tuple[list[str], list[list[str]]]:
+    """Headings and cells of the summary for people, without the columns that nothing fills."""
+    tuned = sorted({name for line in lines for name in line.chosen})
+    columns: dict[str, list[str]] = {
+        "data set": [line.dataset for line in lines],
+        "machine": [line.machine for line in lines],
+        "labelbook": [line.labelbook for line in lines],
+        "options": [line.options for line in lines],
+        "mean": [_number(line.mean, 2) for line in lines],
+        "std": [_number(line.std, 2) for line in lines],
+        "best": [_number(line.best, 2) for line in lines],
+        "worst": [_number(line.worst, 2) for line in lines],
+        "nested": [_number(line.nested, 2) for line in lines],
+        "oracle": [_number(line.oracle, 2) for line in lines],
+        **{name: [show_value(line.chosen.get(name, "")) for line in lines] for name in tuned},
+        "time": [_number(line.time_mean, 3) for line in lines],
+        "state": ["" if line.state == "complete" else line.state for line in lines],
+    }
+    used = {name: cells for name, cells in columns.items() if any(cells)}
+    return list(used), [list(row) for row in zip(*used.values())]
+
+
+def show_value(value: Any) -> str:
+    """A parameter's value, short: numbers with as many digits as they need."""
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    return str(value)
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "" if value is None else f"{value:.{digits}f}"

@@ -1,0 +1,159 @@
+"""Cells: keys that hold exactly what decides a result, and provably identical work done once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mcls.data import load_dataset
+from mcls.errors import McLsError
+from mcls.evaluation.folds import stratified_folds
+from mcls.evaluation.grid import search
+from mcls.evaluation.scaling import to_range
+from mcls.experiments.cells import plan
+from mcls.experiments.loading import config_from
+from mcls.machines.registry import get_machine
+
+
+def plan_of(folder: Path = Path(), **values):
+    base = {"name": "lab", "datasets": "iris", "machines": "oneLSM", "replicates": 2}
+    return plan(config_from({**base, **values}, "lab"), folder)
+
+
+def keys(**values) -> list[str]:
+    return [cell.key for cell in plan_of(**values).cells]
+
+
+def test_replicates_and_data_sets_and_machines_multiply():
+    laid = plan_of(datasets=["iris", "wine"], machines=["oneLSM", "ovO", "voLSSVM"], replicates=4)
+    assert len(laid.rows) == 6
+    assert len(laid.cells) == 24
+    # One replicate after the other: a run that is stopped has whole replicates.
+    assert [cell.replicate for cell in laid.cells] == [r for r in range(4) for _ in range(6)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"datasets": "wine"},
+        {"datasets": "iris:sample=100"},
+        {"machines": "ovO"},
+        {"machines": "oneLSM:labelbook=fisher"},
+        {"machines": "oneLSM:kernel=linear"},
+        {"machines": "oneLSM:gamma=1"},
+        {"grid": {"gamma": [1, 2]}},
+        {"machines": {"name": "oneLSM", "grid": {"sigma": 1}}},
+        {"folds": 5},
+        {"protocol": "nested"},
+        {"protocol": "half-split"},
+        {"scaling": "fold"},
+        {"seed": 1},
+        {"timing": True},
+    ],
+)
+def test_what_decides_the_result_changes_every_key(change):
+    assert not set(keys()) & set(keys(**change))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"engine": "refit"},
+        {"name": "other"},
+        {"description": "words"},
+        {"machines": "ONELSM"},
+        {"machines": "oneLSM:labelbook=indicators"},
+        {"machines": "oneLSM:labelbook=PM1"},
+        {"machines": "oneLSM:labelbook=mincorr"},
+        {"grid": {"gamma": "2^-4..2^4"}},
+        {"grid": {"gamma": [0.0625, 0.125, 0.25, 0.5, 1, 2, 4, 8, 16]}},
+    ],
+)
+def test_what_does_not_decide_the_result_keeps_the_keys(change):
+    assert keys() == keys(**change)
+
+
+def test_engine_counts_where_time_is_measured():
+    assert not set(keys(timing=True)) & set(keys(timing=True, engine="refit"))
+
+
+def test_adding_a_machine_or_data_set_changes_no_other_cell():
+    assert set(keys()) <= set(keys(machines=["ovO", "oneLSM"], datasets=["wine", "iris"], replicates=3))
+
+
+def test_published_and_nested_share_their_folds():
+    row = plan_of(nested=1).rows[0]
+    assert row.cells[0].seed == row.nested[0].seed
+    assert len({cell.seed for cell in row.cells}) == 2
+
+
+def test_equivalent_labelbooks_are_one_cell_and_others_are_not():
+    books = ["pm1", "indicators", "alignment", "consistency", "mincorr"]
+    for name, different in [("oneLSM", 1), ("ovA", 1), ("voLSSVM", 4), ("voRLS-f", 4)]:
+        laid = plan_of(machines={"name": name, "labelbook": books}, replicates=1)
+        assert [row.labelbook for row in laid.rows] == books
+        assert len(laid.cells) == different
+        assert laid.n_shared == 5 - different
+    # Where time is measured, each is run; and Fisher's book is no one-per-class book.
+    assert len(plan_of(machines={"name": "oneLSM", "labelbook": books}, replicates=1, timing=True).cells) == 5
+    assert plan_of(machines={"name": "oneLSM", "labelbook": ["pm1", "fisher"]}, replicates=1).n_shared == 0
+    # Another decision rule is not covered by the theorem.
+    entry = {"name": "voLSSVM", "labelbook": ["alignment", "mincorr"], "options": {"decision": "nearest"}}
+    assert plan_of(machines=entry, replicates=1).n_shared == 0
+
+
+@pytest.mark.parametrize(
+    "name, books",
+    [
+        ("oneLSM", ["pm1", "indicators", "alignment", "consistency", "mincorr"]),
+        ("ovA", ["pm1", "indicators", "mincorr"]),
+        ("voLSSVM", ["alignment", "mincorr"]),
+        ("voRLS-beta", ["alignment", "mincorr"]),
+        ("voRLS-f", ["alignment", "mincorr"]),
+    ],
+)
+def test_shared_work_is_really_identical(name, books):
+    wine = load_dataset("wine")
+    X, folds = to_range(wine.X), stratified_folds(wine.y, 5, 0)
+    grid = {"gamma": [0.25, 4.0], "sigma": [0.5, 2.0]}
+    found = [search(get_machine(name).create(labelbook=b), X, wine.y, grid, folds) for b in books]
+    for other in found[1:]:
+        assert np.array_equal(found[0].predictions, other.predictions)
+
+
+def test_a_linear_kernel_has_no_width_to_tune():
+    cell = plan_of(machines="oneLSM:kernel=linear").cells[0]
+    assert list(cell.grid) == ["gamma"]
+
+
+def test_the_common_grid_goes_to_machines_that_have_the_parameter():
+    entry = {"name": "ovO", "grid": {"gamma": 3}}
+    rows = plan_of(machines=["oneLSM", entry], grid={"label_sigma": [1, 2], "gamma": [1, 2]}).rows
+    assert rows[0].cells[0].grid["label_sigma"] == [1, 2]
+    assert rows[0].cells[0].grid["gamma"] == [1, 2]
+    assert "label_sigma" not in rows[1].cells[0].grid
+    assert rows[1].cells[0].grid["gamma"] == [3]
+
+
+def test_a_table_is_found_beside_the_config_and_must_not_change(tmp_path):
+    table = tmp_path / "my.csv"
+    rows = [f"{i % 7},{i * 3 % 5},{'ab'[i % 2]}" for i in range(30)]
+    table.write_text("u,v,kind\n" + "\n".join(rows) + "\n")
+    values = {"datasets": {"path": "my.csv", "target": "kind"}, "folds": 3, "grid": {"gamma": 1, "sigma": 1}}
+    cell = plan_of(tmp_path, **values).cells[0]
+    assert 0 <= cell.compute()["error"] <= 1
+    with pytest.raises(McLsError, match="has changed since"):
+        replace(cell, fingerprint="0" * 64).compute()
+    with pytest.raises(McLsError, match=r"lab: datasets\[0\]: .*none.csv"):
+        plan_of(tmp_path, datasets="none.csv")
+
+
+def test_declared_rows_must_be_declared():
+    with pytest.raises(McLsError, match="declares no training rows"):
+        plan_of(protocol="hold-out", train="declared")
+    cell = plan_of(datasets="vowel:rows=all", protocol="hold-out", train="declared").cells[0]
+    fixed = replace(cell, grid={"gamma": [0.1], "sigma": [0.5]})
+    assert fixed.compute()["train"] == 528

@@ -1,0 +1,229 @@
+"""The runner: the same results for any number of workers, after any kill, and around any failure."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from mcls.errors import McLsError
+from mcls.experiments.runner import run_cells
+
+from .small import SMALL, make_experiment, without_times
+
+MAIN = "from mcls.cli.app import main; main()"
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """The summary of a run of one process that nothing happened to."""
+    experiment = make_experiment(tmp_path_factory.mktemp("undisturbed"))
+    assert experiment.run().computed == 18
+    return (experiment.folder / "summary.csv").read_text()
+
+
+def summary(experiment) -> list[list[str]]:
+    return without_times((experiment.folder / "summary.csv").read_text())
+
+
+def test_two_processes_give_the_same_bytes(tmp_path, undisturbed):
+    experiment = make_experiment(tmp_path)
+    assert experiment.run(jobs=2).ok
+    assert summary(experiment) == without_times(undisturbed)
+
+
+def test_a_dask_cluster_of_two_processes_gives_the_same_bytes(tmp_path, undisturbed):
+    distributed = pytest.importorskip("distributed", reason="the extra mcls[dask] is not installed")
+    experiment = make_experiment(tmp_path)
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        outcome = experiment.run(backend="dask", scheduler=cluster.scheduler_address)
+    assert (outcome.computed, outcome.failed) == (18, [])
+    assert summary(experiment) == without_times(undisturbed)
+
+
+def test_an_absent_dask_scheduler_is_told(tmp_path):
+    pytest.importorskip("distributed", reason="the extra mcls[dask] is not installed")
+    with pytest.raises(McLsError, match="no Dask scheduler answers at nonsense"):
+        make_experiment(tmp_path).run(backend="dask", scheduler="nonsense://x:1")
+
+
+def test_what_is_done_is_not_done_again(tmp_path, undisturbed):
+    experiment = make_experiment(tmp_path)
+    experiment.run()
+    before = {p.name: p.read_bytes() for p in experiment.store.folder.iterdir()}
+    outcome = experiment.run()
+    assert (outcome.computed, outcome.reused) == (0, 18)
+    assert {p.name: p.read_bytes() for p in experiment.store.folder.iterdir()} == before
+    assert experiment.run(fresh=True).computed == 18
+    # A larger experiment of the same name finds the cells it shares.
+    assert make_experiment(tmp_path, replicates=4).run().reused == 18
+
+
+def test_damaged_cells_are_computed_again(tmp_path, undisturbed):
+    experiment = make_experiment(tmp_path)
+    experiment.run()
+    for path in sorted(experiment.store.folder.iterdir())[:3]:
+        path.write_bytes(path.read_bytes()[:100])
+    assert experiment.run().computed == 3
+    assert summary(experiment) == without_times(undisturbed)
+
+
+def run_in_process(out) -> None:
+    make_experiment(out).run()
+
+
+def resume_and_check(experiment, undisturbed) -> int:
+    """Finish a killed run; return how many cells it had kept."""
+    kept = {p.name: p.read_bytes() for p in experiment.store.folder.glob("*.json")}
+    for content in kept.values():
+        assert json.loads(content)["status"] == "done"  # never half a file
+    outcome = experiment.run()
+    assert (outcome.reused, outcome.computed) == (len(kept), 18 - len(kept))
+    for name, content in kept.items():  # a finished cell is never computed again
+        assert (experiment.store.folder / name).read_bytes() == content
+    assert summary(experiment) == without_times(undisturbed)
+    return len(kept)
+
+
+def test_killed_at_random_moments_a_run_goes_on_where_it_was(tmp_path, undisturbed):
+    # Forked processes: they need no imports, so that a kill hits the run and not the start of Python.
+    context = multiprocessing.get_context("fork")
+    started = time.monotonic()
+    whole = context.Process(target=run_in_process, args=(tmp_path / "whole",))
+    whole.start()
+    whole.join()
+    duration = time.monotonic() - started
+    draw = random.Random(20)
+    kept = []
+    for i in range(18):
+        process = context.Process(target=run_in_process, args=(tmp_path / str(i),))
+        process.start()
+        time.sleep(draw.uniform(0.0, 1.1) * duration)
+        process.kill()
+        process.join()
+        kept.append(resume_and_check(make_experiment(tmp_path / str(i)), undisturbed))
+    assert any(0 < k < 18 for k in kept)
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc"), reason="looks for processes in /proc")
+@pytest.mark.parametrize("cells_before_the_kill", [1, 9])
+def test_killed_with_two_workers_nothing_goes_on_computing(tmp_path, undisturbed, cells_before_the_kill):
+    config = tmp_path / "small.yaml"
+    config.write_text(json.dumps(SMALL))  # JSON is YAML
+    command = [sys.executable, "-c", MAIN, "run", str(config), "--out", str(tmp_path / "out"), "-j", "2"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    experiment = make_experiment(tmp_path / "out")
+    deadline = time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < deadline:
+        if len(list(experiment.store.folder.glob("*.json"))) >= cells_before_the_kill:
+            break
+        time.sleep(0.002)
+    workers = children_of(process.pid)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert resume_and_check(experiment, undisturbed) >= cells_before_the_kill
+    while any(is_running(pid) for pid in workers) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(is_running(pid) for pid in workers)
+
+
+def children_of(parent: int) -> list[int]:
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                with open(f"/proc/{entry}/stat") as stat:
+                    fields = stat.read().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[1]) == parent:
+                found.append(int(entry))
+    return found
+
+
+def is_running(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_failing_cell_is_recorded_does_not_stop_the_others_and_is_tried_again(tmp_path, flaky):
+    experiment = make_experiment(tmp_path, machines=["flaky", "ovO"], datasets="iris:sample=60")
+    flaky.broken = True
+    outcome = experiment.run()
+    assert (outcome.computed, len(outcome.failed), outcome.not_run) == (3, 3, 0)
+    record = outcome.failed[0]
+    assert record["error"] == "RuntimeError: the machine broke"
+    assert "Traceback" in record["traceback"]
+    line = experiment.summary()[0]
+    assert (line.failed, line.mean, line.state) == (3, None, "3 failed of 3")
+    flaky.broken = False
+    again = experiment.run()
+    assert (again.computed, again.reused, again.failed) == (3, 3, [])
+    assert experiment.summary()[0].mean is not None
+
+
+def test_fail_fast_stops_at_the_first_failure(tmp_path, flaky):
+    flaky.broken = True
+    experiment = make_experiment(tmp_path, machines=["flaky"], datasets="iris:sample=60")
+    outcome = experiment.run(keep_going=False)
+    assert (len(outcome.failed), outcome.not_run) == (1, 2)
+    assert not outcome.ok
+    assert experiment.summary()[0].state == "1 failed, 2 missing of 3"
+
+
+def test_a_result_that_json_cannot_hold_is_a_failure_of_its_cell(tmp_path, monkeypatch):
+    monkeypatch.setattr("mcls.experiments.cells.Cell.compute", lambda self: {"error": float("nan")})
+    experiment = make_experiment(tmp_path, machines=["ovO"], datasets="iris:sample=60", replicates=1)
+    assert "ValueError" in experiment.run().failed[0]["error"]
+
+
+def test_times_are_measured_one_cell_at_a_time(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr("mcls.experiments.experiment.run_cells", lambda *a, **k: asked.append(k["jobs"]))
+    make_experiment(tmp_path, timing=True).run(jobs=2)
+    make_experiment(tmp_path).run(jobs=2)
+    assert asked == [1, 2]
+
+
+def test_progress_hears_of_every_cell(tmp_path):
+    class Heard:
+        def __init__(self):
+            self.calls = []
+
+        def start(self, total):
+            self.calls.append(total)
+
+        def advance(self, cell, record):
+            self.calls.append((cell.key, record["status"]))
+
+        def stop(self):
+            self.calls.append("stop")
+
+    experiment = make_experiment(tmp_path, machines=["ovO"], replicates=2)
+    heard = Heard()
+    run_cells(experiment.plan.cells, experiment.store, progress=heard)
+    assert heard.calls == [4, *((cell.key, "done") for cell in experiment.plan.cells), "stop"]
+
+
+def test_workers_use_one_blas_thread(tmp_path, monkeypatch):
+    from threadpoolctl import threadpool_info
+
+    seen = []
+    monkeypatch.setattr(
+        "mcls.experiments.cells.Cell.compute",
+        lambda self: seen.append({i["num_threads"] for i in threadpool_info()}) or {"error": 0.0, "chosen": [{}]},
+    )
+    make_experiment(tmp_path, machines=["ovO"], datasets="iris:sample=60", replicates=1).run()
+    assert seen == [{1}]

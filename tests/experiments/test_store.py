@@ -1,0 +1,120 @@
+"""The store: whole files or none, and nothing mistaken for a result."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import time
+
+import pytest
+
+from mcls.errors import McLsError
+from mcls.experiments.runner import compute
+from mcls.experiments.store import Store
+
+from .small import make_experiment
+
+
+@pytest.fixture
+def cell(tmp_path):
+    return make_experiment(tmp_path).plan.cells[0]
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "cells")
+
+
+def test_a_record_comes_back_as_it_was(store, cell):
+    record = compute(cell)
+    store.write(record)
+    assert store.read(cell) == store.result(cell) == json.loads(json.dumps(record))
+    assert [r["key"] for r in store.records()] == [cell.key]
+    assert {"environment", "seconds", "finished", "parameters", "identity"} <= record.keys()
+    assert record["identity"]["seed"] == cell.seed
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"null",
+        b"[1, 2]",
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b'{"format": 1, "key": "K", "status": "done"}',
+        b'{"format": 1, "key": "K", "status": "done", "result": 3}',
+        b'{"format": 0, "key": "K", "status": "done", "result": {}}',
+        b'{"format": 1, "key": "another", "status": "done", "result": {}}',
+        b'{"format": 1, "key": "K", "status": "well", "result": {}}',
+        b'{"format": 1, "key": "K", "status": "done", "result": {}, "parameters": 3}',
+    ],
+)
+def test_damaged_and_foreign_files_are_as_good_as_missing(store, cell, content):
+    store.folder.mkdir()
+    store.path(cell.key).write_bytes(content.replace(b"K", cell.key.encode()))
+    assert store.read(cell) is None
+
+
+def test_every_truncation_of_a_file_is_missing_or_whole(store, cell):
+    record = compute(cell)
+    store.write(record)
+    whole = store.path(cell.key).read_bytes()
+    for length in range(0, len(whole) - 1, 97):
+        store.path(cell.key).write_bytes(whole[:length])
+        assert store.read(cell) is None
+
+
+def test_a_failed_record_is_no_result(store, cell):
+    record = {**compute(cell), "status": "failed", "error": "RuntimeError: no"}
+    store.write(record)
+    assert store.read(cell)["status"] == "failed"
+    assert store.result(cell) is None
+
+
+def test_a_changed_default_makes_a_record_stale_and_a_new_parameter_does_not(store, cell):
+    record = compute(cell)
+    fewer = {k: v for k, v in record["parameters"].items() if k != "label_sigma"}
+    store.write({**record, "parameters": fewer})
+    assert store.result(cell) is not None
+    store.write({**record, "parameters": {**record["parameters"], "label_sigma": 7.0}})
+    assert store.result(cell) is None
+
+
+@pytest.mark.parametrize("fails", ["replace", "fsync", "write"])
+def test_a_full_disk_is_one_clear_line_and_leaves_what_was_there(store, cell, monkeypatch, fails):
+    record = compute(cell)
+    store.write(record)
+    before = store.path(cell.key).read_bytes()
+
+    def full(*args, **kwargs):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    if fails == "write":
+        real = os.fdopen
+
+        def fdopen(*args, **kwargs):
+            stream = real(*args, **kwargs)
+            stream.close()
+            full()
+
+        monkeypatch.setattr(os, "fdopen", fdopen)
+    else:
+        monkeypatch.setattr(os, fails, full)
+    with pytest.raises(McLsError, match=r"cannot write .*No space left on device; nothing was left half-written"):
+        store.write({**record, "seconds": 1.0})
+    monkeypatch.undo()
+    assert store.path(cell.key).read_bytes() == before
+    assert list(store.folder.iterdir()) == [store.path(cell.key)]
+
+
+def test_only_old_temporaries_are_removed(store):
+    store.folder.mkdir()
+    old, new, other = (store.folder / name for name in (".a.json.x.tmp", ".b.json.y.tmp", "keep.txt"))
+    for path in (old, new, other):
+        path.touch()
+    os.utime(old, (time.time() - 7200,) * 2)
+    store.remove_stale_temporaries()
+    assert sorted(store.folder.iterdir()) == sorted([new, other])
