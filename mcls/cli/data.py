@@ -36,7 +36,8 @@ def _console() -> Console:
     """Make a console that cuts nothing off when the output goes to a pipe or a file."""
     from rich.console import Console
 
-    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=200)
+    width = None if sys.stdout.isatty() else 200
+    return Console(highlight=False, markup=False, width=width)
 
 
 @app.command(
@@ -50,13 +51,12 @@ def list_sets() -> None:
     from mcls.data.cards import card_names, load_card
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("name", "rows", "features", "classes", "offline", "cached", "options (default first)"):
+    for heading in ("name", "rows", "features", "classes", "offline", "cached", "options"):
         number = heading in {"rows", "features", "classes"}
-        table.add_column(heading, justify="right" if number else "left", no_wrap=not heading.startswith("options"))
+        table.add_column(heading, justify="right" if number else "left", no_wrap=True)
     for name in card_names():
         card = load_card(name)
         rows, features = (str(size) for size in card.shape) if card.shape else ("?", "?")
-        options = [f"{key}={'|'.join(option.choices)}" for key, option in card.options.items()]
         table.add_row(
             name,
             rows,
@@ -64,7 +64,7 @@ def list_sets() -> None:
             str(len(card.classes)) if card.classes else "?",
             OFFLINE[card.origin],
             "yes" if is_cached(card) else "",
-            " ".join(options),
+            " ".join(card.options),
         )
     _console().print(table)
 
@@ -114,7 +114,7 @@ def show(name: Annotated[str, typer.Argument(help="A name that [bold]mcls data l
     line("licence", card.licence)
     line("cite", card.citation)
     line("homepage", card.homepage)
-    _console().print(grid, markup=False)
+    _console().print(grid)
 
 
 @app.command(
@@ -227,7 +227,14 @@ def _progress() -> Iterator[Callable[[str], Any]]:
 
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    progress = Progress(
+        *columns,
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+        redirect_stdout=sys.stdout.isatty(),  # output sent to a file must not end up on the terminal
+    )
+    with progress:
 
         class Bar:
             """What pooch asks of a progress bar, drawn by rich."""

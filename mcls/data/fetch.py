@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import shutil
 import time
 import zipfile
@@ -194,7 +195,6 @@ def _copy_http(url: str, out: _Bounded, bar: Progress | None) -> None:
 
 def _reason(error: Exception) -> str:
     """Give the innermost words of a chain of network errors: the outer ones repeat the address."""
-    text = str(error)
-    for mark in ("Caused by ", "Connection broken: "):
-        text = text.split(mark)[-1]
-    return f"no connection ({text.strip('()')})"
+    text = re.split(r"Connection broken: |\): ", str(error))[-1].split("', ")[0]
+    text = re.sub(r"[\"')]+$", "", text)
+    return f"no connection ({text}{')' * text.count('(')})"

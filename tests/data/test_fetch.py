@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import threading
 import zipfile
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler
@@ -136,9 +137,26 @@ def test_a_connection_that_breaks_is_no_file(cache: Path, serve: Serve, iris_raw
         handler.wfile.write(iris_raw[:2000])
         handler.close_connection = True
 
-    with pytest.raises(UnavailableError, match="no connection"):
+    with pytest.raises(
+        UnavailableError, match=r"no connection \(IncompleteRead\(2000 bytes read, 2551 more expected\)\)"
+    ):
         fetch(card_at(Source(url=serve({"iris.data": half}) + "/iris.data")))
     assert list(cache.rglob("*.data")) == []
+
+
+def test_a_silent_server_is_left_alone(cache: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mcls.data.fetch.TIMEOUT", (5, 0.05))
+    done = threading.Event()
+    asked = []
+
+    def silent(handler: BaseHTTPRequestHandler) -> None:
+        asked.append(handler.path)
+        done.wait(10)
+
+    with pytest.raises(UnavailableError, match="timed out"):
+        fetch(card_at(Source(url=serve({"iris.data": silent}) + "/iris.data")))
+    done.set()
+    assert len(asked) == 2
 
 
 def test_an_endless_answer_is_cut_off(cache: Path, serve: Serve) -> None:
