@@ -13,7 +13,7 @@ from mcls.errors import McLsError, unknown_name
 from mcls.kernels import KernelFunction
 from mcls.machines.base import Fold, Point, refit_sweep
 from mcls.machines.labels import LabelMachine, decide, gammas_of, only_gamma
-from mcls.solvers import vector
+from mcls.solvers import vector, vosvm
 from mcls.solvers.linear import is_partition
 
 Array = np.ndarray
@@ -33,6 +33,12 @@ class VectorMachine(LabelMachine):
     def _refuse_bias_with_label_kernel(self) -> None:
         if self.bias and self.label_kernel != "linear":
             raise McLsError("a bias lives in the space of the label vectors: use label_kernel='linear' with it")
+
+    def _decide_folds(self, values: list[Array], biases: Array | None, B: Array, L: Array) -> list[Array]:
+        """Scores of each fold from its class values (γ, |S|, ℓ) and the biases (γ, fold, p)."""
+        if biases is None:
+            return [decide(g, B, L, self.decision) for g in values]
+        return [decide(g, B, L, self.decision, biases[:, k, None, :]) for k, g in enumerate(values)]
 
 
 class VoRLS(VectorMachine):
@@ -108,7 +114,7 @@ class VoRLS(VectorMachine):
             return refit_sweep(self, K, y, n_classes, folds, points)
         B, L = self._labels(y, n_classes)
         values = vector.sweep_rls(K, y, L, folds, gammas_of(points), self.regularizer)
-        return [decide(g, B, L, self.decision) for g in values]
+        return self._decide_folds(values, None, B, L)
 
 
 class VoLSSVM(VectorMachine):
@@ -187,7 +193,104 @@ class VoLSSVM(VectorMachine):
             return refit_sweep(self, K, y, n_classes, folds, points)
         B, L = self._labels(y, n_classes)
         tests, gammas = [test for _, test in folds], gammas_of(points)
-        values, biases = vector.sweep_lssvm(K, y, B, L, tests, gammas, self.bias)
-        if biases is None:
-            return [decide(g, B, L, self.decision) for g in values]
-        return [decide(g, B, L, self.decision, biases[:, k][:, None, :]) for k, g in enumerate(values)]
+        return self._decide_folds(*vector.sweep_lssvm(K, y, B, L, tests, gammas, self.bias), B, L)
+
+
+class VoSVM(VectorMachine):
+    """Vector-output SVM: one sparse quadratic programme for all the classes (honeine2013, Sec. 4.3).
+
+    Solves min_{W,ξ} ½‖W‖²_F + γ Σᵢ ξᵢ subject to yᵢᵀ(Wᵀxᵢ) ≥ 1 − ξᵢ, ξᵢ ≥ 0 (18), whose dual is
+
+        min_β ½βᵀHβ − 1ᵀβ,   0 ≤ β ≤ γ   (19)–(20),   [H]ᵢⱼ = yᵢᵀyⱼ κ(xᵢ, xⱼ).
+
+    With a bias (the model of Szedmak et al., Sec. 4.4) also Yβ = 0 (21), and b is the mean over the support
+    vectors of yᵢ − Σⱼ βⱼ yⱼ κ(xⱼ, xᵢ). That constraint leaves only β = 0 for indicators, and for ±1 labels of
+    more than two classes: such a labelbook is refused. n³/3 operations an iteration of either solver; the
+    certificate is the box-KKT residual, computed here from β whatever solver found it.
+
+    Parameters
+    ----------
+    bias : bool
+        Whether f(x) has an offset. The paper argues for none.
+    solver : {"osqp", "active-set", "cvxpy"}
+        OSQP, a primal-dual active set (faster here, certified the same way), or cvxpy's interior point.
+    tol : float
+        Largest KKT residual that passes without a ConvergenceWarning.
+    kernel, sigma, degree, coef0, labelbook, label_kernel, label_sigma, decision
+        As in :class:`OneLSM`; here the labelbook matters.
+    gamma : float
+        Upper bound of the coefficients, the weight of the *errors*: the smaller, the smoother.
+
+    Attributes
+    ----------
+    beta_ : array (n,)
+        One coefficient a training row, zero but for the support vectors.
+    support_, n_support_ : arrays (m,), (ℓ,)
+        The support vectors, and how many each class has.
+    bias_ : array (p,)
+        The offset; only with ``bias=True``.
+    kkt_residual_ : float
+        The certificate.
+
+    Examples
+    --------
+    >>> from mcls import VoSVM
+    >>> X, y = [[0.0], [0.2], [1.0], [1.2], [2.0], [2.2]], ["a", "a", "b", "b", "c", "c"]
+    >>> machine = VoSVM(sigma=0.5, gamma=10.0).fit(X, y)
+    >>> machine.predict([[0.1], [2.1]])
+    array(['a', 'c'], dtype='<U1')
+    >>> bool(machine.kkt_residual_ < 1e-6)
+    True
+    """
+
+    def __init__(
+        self,
+        bias: bool = False,
+        solver: str = "osqp",
+        tol: float = 1e-6,
+        kernel: str | KernelFunction = "gaussian",
+        sigma: float = 1.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+        gamma: float = 1.0,
+        labelbook: str | Array = "alignment",
+        label_kernel: str = "linear",
+        label_sigma: float = 1.0,
+        decision: str = "max",
+    ) -> None:
+        self.bias = bias
+        self.solver = solver
+        self.tol = tol
+        self.kernel = kernel
+        self.sigma = sigma
+        self.degree = degree
+        self.coef0 = coef0
+        self.gamma = gamma
+        self.labelbook = labelbook
+        self.label_kernel = label_kernel
+        self.label_sigma = label_sigma
+        self.decision = decision
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        self._refuse_bias_with_label_kernel()
+
+    def _fit(self, K: Array, y: Array, n_classes: int) -> None:
+        self._begin(y, n_classes)
+        B, L = self.labels_, self.label_gram_
+        found = vosvm.fit(K, y, B, L, self.gamma, self.bias, self.solver, self.tol)
+        self.beta_ = found.beta
+        if found.bias is not None:
+            self.bias_ = found.bias
+        self.kkt_residual_ = found.kkt_residual
+        self.support_ = np.flatnonzero(vosvm.support(found.beta))
+        self.n_support_ = np.bincount(y[self.support_], minlength=n_classes)
+
+    def _sweep(
+        self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point]
+    ) -> list[Array]:
+        if not only_gamma(points) or self._labels_need_counts:
+            return refit_sweep(self, K, y, n_classes, folds, points)
+        B, L = self._labels(y, n_classes)
+        found = vosvm.sweep(K, y, B, L, folds, gammas_of(points), self.bias, self.solver, self.tol)
+        return self._decide_folds(*found, B, L)

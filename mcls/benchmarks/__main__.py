@@ -1,0 +1,60 @@
+"""``python -m mcls.benchmarks [NAME …]``: run the benchmarks, print them, write them to results/bench."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from rich.console import Console
+from threadpoolctl import threadpool_limits
+
+from mcls.benchmarks import grids, growth
+from mcls.benchmarks.measure import Row
+from mcls.errors import McLsError, unknown_name
+from mcls.experiments.environment import environment
+from mcls.files import write_atomic
+
+BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
+    "kernel-ridge": grids.onelsm_against_kernel_ridge,
+    "plain": grids.onelsm_against_plain_schemes,
+    "svc": grids.vosvm_against_svc,
+    "samples": growth.with_samples,
+    "classes": growth.with_classes,
+    "memory": growth.memory,
+}
+COLUMNS = ("benchmark", "data", "ours", "seconds", "peer", "peer seconds", "ratio", "note")
+
+
+def cells(row: Row) -> list[str]:
+    """The row as text, in the order of ``COLUMNS``."""
+    peer = "" if row.peer_seconds is None else f"{row.peer_seconds:.3f}"
+    ratio = "" if row.ratio is None else f"{row.ratio:.1f}"
+    return [row.benchmark, row.data, row.ours, f"{row.seconds:.3f}", row.peer, peer, ratio, row.note]
+
+
+def main(names: list[str]) -> None:
+    """Run the named benchmarks (all by default), each line printed as soon as it is measured."""
+    for name in names:
+        if name not in BENCHMARKS:
+            raise unknown_name("benchmark", name, BENCHMARKS)
+    folder = Path("results/bench")
+    folder.mkdir(parents=True, exist_ok=True)
+    console = Console(highlight=False)
+    with threadpool_limits(1):
+        for name in names or BENCHMARKS:
+            lines = []
+            for row in BENCHMARKS[name]():
+                lines.append(cells(row))
+                console.print(" | ".join(text for text in lines[-1] if text))
+            table = ["| " + " | ".join(line) + " |" for line in ([*COLUMNS], ["---"] * len(COLUMNS), *lines)]
+            write_atomic(folder / f"{name}.md", "\n".join(table) + "\n")
+    write_atomic(folder / "environment.json", json.dumps(environment(), indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except McLsError as error:
+        sys.exit(f"mcls: {error}")

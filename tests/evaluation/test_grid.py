@@ -1,0 +1,175 @@
+"""The grid search: ranges, ties, engines, scaling inside the folds, foreign classifiers."""
+
+import numpy as np
+import pytest
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+
+from mcls import OneLSM, VoLSSVM, VoRLS
+from mcls.data import load_dataset
+from mcls.errors import McLsError
+from mcls.evaluation.folds import class_half_split, stratified_folds
+from mcls.evaluation.grid import choose, expand_grid, parse_values, search
+from mcls.evaluation.scaling import to_range
+from mcls.labelbooks import LABELBOOKS
+from mcls.machines.registry import MACHINES
+
+GRID = {"gamma": "2^-4..2^4 step 4", "sigma": "2^-4..2^4 step 4"}
+PAPER_GRID = {"gamma": "2^-4..2^4", "sigma": "2^-4..2^4"}
+
+
+def load(name):
+    data = load_dataset(name)
+    return to_range(data.X), data.y
+
+
+@pytest.mark.parametrize(
+    "text, values",
+    [
+        ("2^-2..2^1", [0.25, 0.5, 1, 2]),
+        ("10^-1..10^1 step 0.5", [0.1, 10**-0.5, 1, 10**0.5, 10]),
+        ("2^-10..2^10 step 10", [2.0**-10, 1, 2.0**10]),
+        ("2^3", [8]),
+        (0.5, [0.5]),
+        ([1, "2^-1..2^0", "name"], [1, 0.5, 1, "name"]),
+        ("linear", ["linear"]),
+    ],
+)
+def test_values_of_a_parameter(text, values):
+    assert parse_values(text) == pytest.approx(values) if not isinstance(values[-1], str) else values
+
+
+@pytest.mark.parametrize(
+    "text", ["2^4..2^-4", "2^1..3^2", "2^0..2^1 step 0", "1..3", "2^0..2^99999 step 0.001", []]
+)
+def test_what_is_no_range_is_refused(text):
+    with pytest.raises(McLsError):
+        parse_values(text)
+
+
+def test_ties_go_to_the_widest_kernel_then_the_strongest_regularisation():
+    points = [{"sigma": s, "gamma": g} for s in (1.0, 2.0) for g in (0.5, 1.0)]
+    errors = np.array([0.1, 0.1, 0.1, 0.1])
+    assert choose(points, errors, {"gamma": 1, "sigma": 1}) == 3
+    assert choose(points, errors, {"gamma": -1, "sigma": 1}) == 2
+    assert choose(points, errors) == 0
+    assert choose(points, np.array([0.2, 0.1, 0.1 + 1e-15, 0.3]), {"gamma": 1, "sigma": 1}) == 2
+
+
+def test_all_81_errors_equal_scikit_learns():
+    X, y = load("wine")
+    folds = stratified_folds(y, 10, seed=0)
+    ours = search(OneLSM(), X, y, PAPER_GRID, folds)
+    powers = 2.0 ** np.arange(-4, 5)
+    theirs = GridSearchCV(
+        KernelRidge(kernel="rbf"),
+        {"alpha": powers, "gamma": 1 / (2 * powers**2)},
+        scoring=lambda e, X, Y: np.mean(e.predict(X).argmax(axis=1) != Y.argmax(axis=1)),
+        cv=folds,
+        refit=False,
+    ).fit(X, np.eye(3)[y])
+    expected = {
+        (round(p["alpha"], 9), round((2 * p["gamma"]) ** -0.5, 9)): error
+        for p, error in zip(theirs.cv_results_["params"], theirs.cv_results_["mean_test_score"])
+    }
+    assert len(ours.points) == 81
+    for point, error in zip(ours.points, ours.errors):
+        assert error == pytest.approx(expected[point["gamma"], point["sigma"]], abs=1e-12)
+
+
+def test_errors_are_means_over_folds_and_the_best_is_their_minimum():
+    X, y = load("iris")
+    folds = stratified_folds(y, 7, seed=0)
+    result = search(OneLSM(), X, y, GRID, folds)
+    assert result.fold_errors.shape == (9, 7)
+    wrong = result.predictions[result.best] != y
+    assert result.best_error == pytest.approx(np.mean([wrong[test].mean() for _, test in folds]))
+    assert result.best_error == result.errors.min()
+    assert set(result.best_point) == {"gamma", "sigma"}
+
+
+def test_scaling_inside_the_folds_equals_a_pipeline():
+    data = load_dataset("wine")
+    folds = stratified_folds(data.y, 5, seed=2)
+    result = search(OneLSM(), data.X, data.y, GRID, folds, scaling="fold")
+    for i, point in enumerate(result.points):
+        for k, (train, test) in enumerate(folds):
+            pipeline = make_pipeline(MinMaxScaler((-1, 1)), OneLSM(**point)).fit(data.X[train], data.y[train])
+            assert result.fold_errors[i, k] == pytest.approx(1 - pipeline.score(data.X[test], data.y[test]))
+
+
+def test_one_split_scores_the_test_rows_only():
+    X, y = load("glass")
+    train, test = class_half_split(y, seed=0)
+    result = search(VoLSSVM(), X, y, GRID, [(train, test)])
+    assert (result.predictions[:, train] == -1).all()
+    fitted = VoLSSVM(**result.best_point).fit(X[train], y[train])
+    assert result.best_error == pytest.approx(1 - fitted.score(X[test], y[test]))
+
+
+def test_other_kernels_are_searched_too():
+    X, y = load("iris")
+    folds = stratified_folds(y, 5, seed=0)
+    grid = {"gamma": [0.1, 1.0], "kernel": ["linear", "polynomial"], "degree": [2]}
+    result = search(OneLSM(), X, y, grid, folds)
+    assert {p["kernel"] for p in result.points} == {"linear", "polynomial"}
+    assert np.array_equal(result.predictions, search(OneLSM(), X, y, grid, folds, engine="refit").predictions)
+
+
+def test_any_scikit_learn_classifier_can_be_searched():
+    X, y = load("iris")
+    folds = stratified_folds(y, 5, seed=0)
+    result = search(KNeighborsClassifier(), X, y, {"n_neighbors": [1, 5]}, folds)
+    theirs = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, cv=folds).fit(X, y)
+    assert np.allclose(1 - result.errors, theirs.cv_results_["mean_test_score"])
+
+
+def _cases(sets):
+    books = [name for name, book in LABELBOOKS.items() if not book.needs_counts]
+    for machine in ("oneLSM", "ovA", "voRLS-beta", "voRLS-f", "voLSSVM", "voSVM", "szedmak"):
+        for book in books if machine != "szedmak" else ["alignment", "consistency", "mincorr"]:
+            for name in sets:
+                # OSQP, the default, ends in the same active set as the other solver but takes longer to find it.
+                quick = {"solver": "active-set"} if machine in ("voSVM", "szedmak") and name != "iris" else {}
+                yield name, machine, {"labelbook": book, **quick}
+    for name in sets:
+        yield name, "ovO", {}
+        yield name, "voLSSVM", {"bias": True}
+        yield name, "voLSSVM", {"label_kernel": "gaussian"}
+        yield name, "oneLSM", {"labelbook": "fisher"}
+
+
+def _labels_that_differ(name, machine, options, grid):
+    X, y = load(name)
+    folds = stratified_folds(y, 10, seed=5)
+    estimator = MACHINES[machine].create(**options)
+    fast, refit = (search(estimator, X, y, grid, folds, engine=engine).predictions for engine in ("fast", "refit"))
+    return int((fast != refit).sum())
+
+
+@pytest.mark.parametrize("name, machine, options", list(_cases(["iris", "glass"])), ids=str)
+def test_fast_equals_refit_in_every_label(name, machine, options):
+    assert _labels_that_differ(name, machine, options, GRID) == 0
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name, machine, options", list(_cases(["iris", "wine", "glass", "vowel"])), ids=str)
+def test_fast_equals_refit_in_every_label_of_the_papers_grid(name, machine, options):
+    assert _labels_that_differ(name, machine, options, PAPER_GRID) == 0
+
+
+def test_expand_grid_parses_each_parameter():
+    assert expand_grid({"gamma": "2^0..2^1", "sigma": 3}) == {"gamma": [1.0, 2.0], "sigma": [3]}
+
+
+def test_vo_rls_f_with_its_ridge_is_the_minimum_norm_answer_of_a_singular_system():
+    """On duplicated rows G + γH is singular; the ridge picks an answer whose scores do not feel it."""
+    X, y = load("iris")
+    X, y = np.repeat(X[::5], 2, axis=0), np.repeat(y[::5], 2)
+    scores = VoRLS("f", sigma=1.0, gamma=0.5).fit(X, y)._class_scores(X)
+    halves = VoRLS("f", sigma=1.0, gamma=0.25).fit(X[::2], y[::2])._class_scores(X)
+    # Doubling every row doubles the data term: γ and half of it give one and the same function.
+    assert np.allclose(scores, halves, atol=1e-6)
