@@ -30,7 +30,10 @@ def iris():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_scikit_learns_own_checks_pass(name):
-    check_estimator(MACHINES[name].create(), on_skip=None)
+    results = check_estimator(MACHINES[name].create(), on_skip=None)
+    # The one check that may be skipped asks for SCIPY_ARRAY_API=1 at the start of the process; the machines
+    # compute with numpy arrays and say nothing of other array libraries.
+    assert {r["check_name"] for r in results if r["status"] != "passed"} <= {"check_array_api_input"}
 
 
 @pytest.mark.parametrize("name", NAMES)
