@@ -181,6 +181,10 @@ class OLCLSSVM(_CodewordMachine):
     for λ₁⁻¹ on the diagonal.) ``mcls.solvers.olc`` solves the same problem in the feature space of K, without
     the subtraction. The codewords here are those of ±1, and the nearest is that of the largest output.
 
+    The penalty of (6) is on w_cᵀX and leaves the bias out. It drives that part to zero on the other classes, but
+    the outputs w_cᵀx + b_c that decide need not come nearer to orthogonal codewords: on iris their overlap
+    (:func:`~mcls.machines.codewords.codeword_overlap`) rises with λ₂, where that of OLC-RLSC falls to nothing.
+
     Parameters
     ----------
     kernel, sigma, degree, coef0

@@ -25,14 +25,14 @@ No entry of diag(g√s) exceeds 1, so the eigenvalues of the matrix to invert li
 whatever the scale of the features and however small ρ is: raw features need no care of their own.
 
 **Sweep.** Every target and every Ṽ_c is made of the ℓ columns of T = diag(g√s) UᵀZ, Z the class indicators
-(n, ℓ). With T = QR (Q (r, k), R (k, ℓ), k ≤ ℓ) and the singular value decomposition P diag(σ) · of the columns
-R_c that penalise class c,
+(n, ℓ). With T = QR (Q (r, k), R (k, ℓ), k ≤ ℓ), and P diag(σ) Oᵀ the singular value decomposition of those
+columns of R, times their norms, that penalise class c,
 
     (I + τṼ_cṼ_cᵀ)⁻¹ T = Q P diag(1/(1 + τσ²)) Pᵀ R:
 
 a division for each λ₂, k×k algebra for each class and λ₁, one decomposition of K for all of them. Nothing is
-subtracted (the Woodbury form of the same update is: it loses every digit where the penalty shrinks the scores
-to a small part of what they were).
+subtracted. (The Woodbury form of the same update subtracts, and loses its digits where the penalty leaves a
+millionth of the scores.)
 """
 
 from __future__ import annotations

@@ -174,6 +174,15 @@ def test_overlap_of_rlsc_goes_down_as_lambda2_grows_on_iris(kernel, lambda1):
     assert path[-1] < path[0] / 100
 
 
+def test_overlap_of_lssvm_does_not_as_its_penalty_leaves_the_bias_out():
+    X, y = table("iris")
+    plain, corrected = (OLCLSSVM(kernel="linear", lambda2=v) for v in (0.0, 2.0**10))
+    assert overlap(corrected, X, y) > 1.1 * overlap(plain, X, y)
+    Z = np.eye(3)[y]
+    sums = [np.abs(Z.T @ X @ X.T @ machine.alpha_)[~np.eye(3, dtype=bool)].max() for machine in (plain, corrected)]
+    assert sums[1] < sums[0] / 1e4  # what (6) penalises
+
+
 def test_overlap_is_the_gram_matrix_of_the_mean_codewords():
     X, y = table("iris")
     names = np.array(["c", "a", "b"])[y]
