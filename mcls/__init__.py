@@ -23,20 +23,36 @@ _EXPORTS = {
     "VoLSSVM": "mcls.machines.vector",
     "VoRLS": "mcls.machines.vector",
     "VoSVM": "mcls.machines.vector",
+    "CrammerSinger": "mcls.machines.svm",
+    "ELM": "mcls.machines.elm",
+    "MulticlassPerceptron": "mcls.machines.online",
+    "SVMDAG": "mcls.machines.svm",
+    "SVMSGD": "mcls.machines.online",
+    "SVMOvA": "mcls.machines.svm",
+    "SVMOvO": "mcls.machines.svm",
+    "WestonWatkins": "mcls.machines.svm",
 }
 
 __all__ = [
+    "ELM",
     "LSSVM",
     "OLCLSSVM",
     "OLCRLSC",
     "RLSC",
+    "SVMDAG",
+    "SVMSGD",
+    "CrammerSinger",
+    "MulticlassPerceptron",
     "OLCOneLSM",
     "OneLSM",
     "OvALSM",
     "OvOLSM",
+    "SVMOvA",
+    "SVMOvO",
     "VoLSSVM",
     "VoRLS",
     "VoSVM",
+    "WestonWatkins",
 ]
 
 

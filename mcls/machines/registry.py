@@ -15,6 +15,10 @@ from mcls.errors import McLsError, unknown_name
 #: The grid of honeine2013, Sec. 8.
 _PAPER_GRID = {"gamma": "2^-4..2^4", "sigma": "2^-4..2^4"}
 
+#: The same for the SVMs, whose C is the price of an error: the smaller, the smoother.
+_SVM_GRID = {"C": "2^-4..2^4", "sigma": "2^-4..2^4"}
+_SVM_SMOOTHER = {"C": -1, "sigma": 1}
+
 
 @dataclass(frozen=True)
 class Machine:
@@ -60,7 +64,14 @@ def register(machine: Machine) -> None:
 
 
 def get_machine(name: str) -> Machine:
-    """Look a machine up by its name, case-insensitively; a typo gets the nearest known name."""
+    """Look a machine up by its name, case-insensitively; a typo gets the nearest known name.
+
+    ``sk:RidgeClassifier`` is any classifier of scikit-learn (see :mod:`mcls.machines.external`).
+    """
+    if name.lower().startswith("sk:"):
+        from mcls.machines.external import sklearn_machine
+
+        return sklearn_machine(name)
     for known, machine in MACHINES.items():
         if known.lower() == name.lower():
             return machine
@@ -162,6 +173,70 @@ for _machine in (
         "extends xue2013, eq. (2), to honeine2013, Sec. 5",
         grid={"gamma": "2^-4..2^4", "lambda2": "2^-10..2^4 step 2", "sigma": "2^-4..2^4"},
         smoother={"gamma": 1, "lambda2": 1, "sigma": 1},
+    ),
+    Machine(
+        "svm-ovA",
+        "mcls.machines.svm:SVMOvA",
+        "one C-SVC a class, against all the others",
+        "Hsu & Lin 2002; honeine2013, Table 4",
+        grid=_SVM_GRID,
+        smoother=_SVM_SMOOTHER,
+    ),
+    Machine(
+        "svm-ovO",
+        "mcls.machines.svm:SVMOvO",
+        "one C-SVC a pair of classes, and max-wins voting",
+        "Hsu & Lin 2002; honeine2013, Table 4",
+        grid=_SVM_GRID,
+        smoother=_SVM_SMOOTHER,
+    ),
+    Machine(
+        "svm-dag",
+        "mcls.machines.svm:SVMDAG",
+        "the pairwise C-SVCs along a decision DAG",
+        "Platt et al. 2000; honeine2013, Table 4",
+        grid=_SVM_GRID,
+        smoother=_SVM_SMOOTHER,
+    ),
+    Machine(
+        "weston-watkins",
+        "mcls.machines.svm:WestonWatkins",
+        "one SVM for all classes, every wrong class pays its own slack",
+        "Weston & Watkins 1999; honeine2013, Table 4",
+        grid=_SVM_GRID,
+        smoother=_SVM_SMOOTHER,
+    ),
+    Machine(
+        "crammer-singer",
+        "mcls.machines.svm:CrammerSinger",
+        "one SVM for all classes, the worst wrong class pays",
+        "Crammer & Singer 2002; honeine2013, Table 4",
+        grid=_SVM_GRID,
+        smoother=_SVM_SMOOTHER,
+    ),
+    Machine(
+        "elm",
+        "mcls.machines.elm:ELM",
+        "extreme learning machine: random hidden layer, ridge outputs",
+        "Huang et al. 2012; honeine2013, Table 4",
+        grid={"C": "2^-24..2^25"},
+        smoother={"C": -1},
+    ),
+    Machine(
+        "perceptron",
+        "mcls.machines.online:MulticlassPerceptron",
+        "multiclass perceptron, two-class or spread update",
+        "keshet2014, Sec. 2.1",
+        grid={"sigma": "2^-4..2^4"},
+        smoother={"sigma": 1},
+    ),
+    Machine(
+        "svm-sgd",
+        "mcls.machines.online:SVMSGD",
+        "multiclass SVM by stochastic subgradient steps",
+        "keshet2014, Sec. 2.2",
+        grid=_SVM_GRID,
+        smoother=_SVM_SMOOTHER,
     ),
 ):
     register(_machine)

@@ -1,0 +1,153 @@
+"""The extreme learning machine of Huang et al.: a random hidden layer and ridge outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mcls.errors import McLsError
+from mcls.machines.base import Fold, Point
+from mcls.solvers import elm
+
+Array = np.ndarray
+
+
+class ELM(ClassifierMixin, BaseEstimator):
+    """Extreme learning machine: one hidden layer drawn at random, output weights by ridge regression.
+
+    The layer h(x) = 1/(1 + exp(−(aᵀx + b))) has L nodes with random a and b, never trained. The output weights solve
+
+        min over β   ½‖β‖² + (C/2) Σᵢ ‖βᵀh(xᵢ) − tᵢ‖²,     tᵢ = +1 for the class of xᵢ, −1 for the others,
+
+    and the class of x is the largest entry of βᵀh(x). One SVD of H (n, L), O(n²L) operations, serves every C.
+
+    **The kernel form is not here because it is oneLSM**: with h(x)ᵀh(x') replaced by a kernel, the outputs are
+    κ_xᵀ (K + I/C)⁻¹ T, which is :class:`~mcls.machines.lsm.OneLSM` with ``gamma = 1/C``.
+
+    Parameters
+    ----------
+    n_hidden : int
+        Number of nodes L in the hidden layer.
+    C : float
+        Weight of the fit against the size of β; the smaller, the smoother.
+    random_state : int, RandomState or None
+        Seed of the hidden layer.
+
+    Attributes
+    ----------
+    weights_, biases_ : arrays (d, L), (L,)
+        The hidden layer.
+    beta_ : array (L, ℓ)
+        Output weights.
+
+    References
+    ----------
+    G.-B. Huang, H. Zhou, X. Ding and R. Zhang, Extreme learning machine for regression and multiclass
+    classification, IEEE Transactions on Systems, Man, and Cybernetics B 42, 2012.
+
+    Examples
+    --------
+    >>> from mcls.machines.elm import ELM
+    >>> X, y = [[0.0], [0.2], [1.0], [1.2], [2.0], [2.2]], ["a", "a", "b", "b", "c", "c"]
+    >>> ELM(n_hidden=50, C=1000.0).fit(X, y).predict([[0.1], [2.1]])
+    array(['a', 'c'], dtype='<U1')
+    """
+
+    kernelized = False
+
+    def __init__(self, n_hidden: int = 1000, C: float = 1.0, random_state: Any = 0) -> None:
+        self.n_hidden = n_hidden
+        self.C = C
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Draw the hidden layer and solve for the output weights."""
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise McLsError(
+                f"ELM needs samples of at least 2 classes; the data holds one class: {self.classes_[0]!r}"
+            )
+        _check(self)
+        self.weights_, self.biases_ = self._layer(X.shape[1])
+        H = elm.hidden(X, self.weights_, self.biases_)
+        self.beta_ = elm.fit(H, codes, len(self.classes_), [self.C])[0]
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """Output of each class (m, ℓ), the larger the better; with two classes, the margin of the second (m,)."""
+        scores = self._class_scores(X)
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> Array:
+        """Class of each row: the one with the largest output."""
+        best = np.argmax(self._class_scores(X), axis=1)
+        return self.classes_[best]
+
+    def sweep_features(
+        self,
+        X: Array,
+        y: Array,
+        folds: Sequence[Fold],
+        points: Sequence[Point],
+        *,
+        n_classes: int,
+        engine: str = "fast",
+    ) -> list[Array]:
+        """Out-of-fold outputs (points, |test|, ℓ) of each fold; a class that a training fold lacks gets −∞.
+
+        The fast engine takes one SVD a fold and a size of the layer for all values of C; ``refit`` fits at every
+        point and is what the tests compare it with.
+        """
+        results = []
+        for train, test in folds:
+            present, codes = np.unique(y[train], return_inverse=True)
+            scores = np.full((len(points), len(test), n_classes), -np.inf)
+            results.append(scores)
+            if len(present) == 1:  # one class to learn from: it is the only answer
+                scores[:, :, present] = 0.0
+                continue
+            machines = [_check(clone(self).set_params(**point)) for point in points]
+            if engine == "refit":
+                for i, machine in enumerate(machines):
+                    scores[i][:, present] = machine.fit(X[train], codes)._class_scores(X[test])
+                continue
+            for group in _same_layer(machines):
+                layer = machines[group[0]]._layer(X.shape[1])
+                prices = [machines[i].C for i in group]
+                beta = elm.fit(elm.hidden(X[train], *layer), codes, len(present), prices)
+                out = elm.hidden(X[test], *layer) @ beta  # (prices, |test|, classes present)
+                for i, of_price in zip(group, out):
+                    scores[i][:, present] = of_price
+        return results
+
+    def _layer(self, n_features: int) -> tuple[Array, Array]:
+        return elm.draw_layer(n_features, self.n_hidden, check_random_state(self.random_state))
+
+    def _class_scores(self, X: Any) -> Array:
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        return elm.hidden(X, self.weights_, self.biases_) @ self.beta_
+
+
+def _check(machine: ELM) -> ELM:
+    if not np.isfinite(machine.C) or machine.C <= 0:
+        raise McLsError(f"C must be a positive number, got {machine.C}")
+    if not isinstance(machine.n_hidden, int | np.integer) or machine.n_hidden < 1:
+        raise McLsError(f"n_hidden must be a whole number of at least 1, got {machine.n_hidden!r}")
+    return machine
+
+
+def _same_layer(machines: Sequence[ELM]) -> list[list[int]]:
+    """Indices of the machines grouped by all their parameters but C: each group has one hidden layer."""
+    groups: dict[str, list[int]] = {}
+    for i, machine in enumerate(machines):
+        groups.setdefault(repr((machine.n_hidden, machine.random_state)), []).append(i)
+    return list(groups.values())
