@@ -21,6 +21,14 @@ Array = np.ndarray
 Fold = tuple[Array, Array]  # (train, test) row indices
 Point = Mapping[str, Any]  # values of the parameters swept at a fixed kernel
 
+# Kernel values held at once when new rows are scored: 128 MB, however many rows there are.
+_BLOCK_VALUES = 2**24
+
+
+def rows_a_block(n: int) -> int:
+    """How many rows to handle at once when each has n kernel values."""
+    return max(1, _BLOCK_VALUES // max(1, n))
+
 
 class KernelMachine(ClassifierMixin, BaseEstimator):
     """Base of the kernel classifiers; subclasses take ``kernel, sigma, degree, coef0`` and their own parameters."""
@@ -69,12 +77,15 @@ class KernelMachine(ClassifierMixin, BaseEstimator):
         self._check_parameters()
         if self.kernel == "precomputed":
             check_precomputed(X)
-            K = X
+            self._fit(X, codes, len(self.classes_))
         else:
-            self.X_fit_ = X
-            K = self._kernel(X, None)
-        self._fit(K, codes, len(self.classes_))
+            self._fit_rows(X, codes, len(self.classes_))
         return self
+
+    def _fit_rows(self, X: Array, y: Array, n_classes: int) -> None:
+        """Learn from the rows themselves; a machine that needs no whole kernel matrix overrides this."""
+        self.X_fit_ = X
+        self._fit(self._kernel(X, None), y, n_classes)
 
     def decision_function(self, X: Any) -> Array:
         """Score of each class (m, ℓ), the larger the better; with two classes, the margin of the second (m,)."""
@@ -89,7 +100,11 @@ class KernelMachine(ClassifierMixin, BaseEstimator):
     def _class_scores(self, X: Any) -> Array:
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
-        return self._scores(X if self.kernel == "precomputed" else self._kernel(X, self.X_fit_))
+        if self.kernel == "precomputed":
+            return self._scores(X)
+        step = rows_a_block(len(self.X_fit_))
+        blocks = [X[start : start + step] for start in range(0, len(X), step)]
+        return np.concatenate([self._scores(self._kernel(block, self.X_fit_)) for block in blocks])
 
     def _kernel(self, X: Array, Z: Array | None) -> Array:
         return kernel_matrix(X, Z, kernel=self.kernel, sigma=self.sigma, degree=self.degree, coef0=self.coef0)

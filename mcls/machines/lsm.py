@@ -6,58 +6,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mcls.errors import McLsError
+from mcls.errors import McLsError, unknown_name
 from mcls.kernels import KernelFunction
-from mcls.machines.base import Fold, KernelMachine, Point, refit_sweep
+from mcls.machines.base import Fold, KernelMachine, Point, refit_sweep, rows_a_block
 from mcls.machines.labels import LabelMachine, decide, gammas_of, only_gamma
-from mcls.solvers import lsm
+from mcls.solvers import lsm, nystrom
 from mcls.solvers.linear import is_partition
 
 Array = np.ndarray
 
+SOLVERS = ("exact", "nystrom")
 
-class OneLSM(LabelMachine):
-    """All one-against-all least-squares classifiers from a single matrix inverse (honeine2013, Sec. 5).
 
-    Solves min_W Σᵢ ‖Wᵀxᵢ − yᵢ‖² + γ‖W‖²_F (Proposition 2). With a kernel,
-
-        [α⁽¹⁾ … α⁽ᵖ⁾] = (K + γI)⁻¹ Yᵀ,   f(x) = Y (K + γI)⁻¹ κ_x   (24),
-
-    and the class of x is arg max_y yᵀf(x) (25). By Theorem 5 every one-per-class labelbook, and by
-    Corollary 6 the minimum-correlation one, gives the same classes. One factorisation, n³/3 operations,
-    whatever the number of classes.
-
-    Parameters
-    ----------
-    kernel : {"gaussian", "linear", "polynomial", "precomputed"} or callable
-        A callable takes two arrays of rows and returns their kernel matrix.
-    sigma : float
-        Width of the Gaussian kernel exp(−‖x − x'‖²/2σ²).
-    degree, coef0 : int, float
-        Polynomial kernel (xᵀx' + coef0)^degree.
-    gamma : float
-        Weight of the regularisation; the larger, the smoother.
-    labelbook : str or array (p, ℓ)
-        ``pm1``, ``indicators``, ``alignment``, ``consistency``, ``mincorr``, ``fisher``, or one column a class.
-    label_kernel : {"linear", "gaussian"}
-        Kernel on the labels (Sec. 7.2), with the width ``label_sigma``.
-    decision : {"max", "nearest", "winner"}
-        Rule of Sec. 7.1: arg max yᵀf(x), the nearest label, or the largest entry of f(x).
-
-    Attributes
-    ----------
-    alpha_ : array (n, p)
-        The coefficients of (23), one column an entry of the label vectors.
-    labels_, label_gram_ : arrays (p, ℓ), (ℓ, ℓ)
-        The label vectors and their Gram (or kernel) matrix.
-
-    Examples
-    --------
-    >>> from mcls import OneLSM
-    >>> X, y = [[0.0], [0.2], [1.0], [1.2], [2.0], [2.2]], ["a", "a", "b", "b", "c", "c"]
-    >>> OneLSM(sigma=0.5, gamma=0.1).fit(X, y).predict([[0.1], [2.1]])
-    array(['a', 'c'], dtype='<U1')
-    """
+class OneSystemMachine(LabelMachine):
+    """What the machines with the coefficients (K + γI)⁻¹Yᵀ share: parameters, scores and the exact sweep."""
 
     def __init__(
         self,
@@ -84,10 +46,13 @@ class OneLSM(LabelMachine):
     _solve = staticmethod(lsm.fit)
 
     def _fit(self, K: Array, y: Array, n_classes: int) -> None:
-        self._set_labels(y, n_classes)
         # With the indicators as right-hand sides, every labelbook is a product away: Yᵀ = Ind Bᵀ.
-        self.class_alpha_ = self._solve(K, lsm.indicators(y, n_classes), self.gamma)  # (n, ℓ)
-        self.alpha_ = self.class_alpha_ @ self.labels_.T  # (n, p)
+        self._set_alpha(self._solve(K, lsm.indicators(y, n_classes), self.gamma), y)
+
+    def _set_alpha(self, class_alpha: Array, y: Array) -> None:
+        self._set_labels(y, class_alpha.shape[1])
+        self.class_alpha_ = class_alpha  # (n, ℓ)
+        self.alpha_ = class_alpha @ self.labels_.T  # (n, p)
 
     def _scores(self, K: Array) -> Array:
         return decide(K @ self.class_alpha_, self.labels_, self.label_gram_, self.decision)
@@ -104,13 +69,119 @@ class OneLSM(LabelMachine):
         ]
 
 
-class OvALSM(OneLSM):
+class OneLSM(OneSystemMachine):
+    """All one-against-all least-squares classifiers from a single matrix inverse (honeine2013, Sec. 5).
+
+    Solves min_W Σᵢ ‖Wᵀxᵢ − yᵢ‖² + γ‖W‖²_F (Proposition 2). With a kernel,
+
+        [α⁽¹⁾ … α⁽ᵖ⁾] = (K + γI)⁻¹ Yᵀ,   f(x) = Y (K + γI)⁻¹ κ_x   (24),
+
+    and the class of x is arg max_y yᵀf(x) (25). By Theorem 5 every one-per-class labelbook, and by
+    Corollary 6 the minimum-correlation one, gives the same classes. One factorisation, n³/3 operations,
+    whatever the number of classes.
+
+    Parameters
+    ----------
+    kernel : {"gaussian", "linear", "polynomial", "precomputed"} or callable
+        A callable takes two arrays of rows and returns their kernel matrix.
+    sigma : float
+        Width of the Gaussian kernel exp(−‖x − x'‖²/2σ²).
+    degree, coef0 : int, float
+        Polynomial kernel (xᵀx' + coef0)^degree.
+    gamma : float
+        Weight of the regularisation; the larger, the smoother.
+    labelbook : str or array (p, ℓ)
+        ``pm1``, ``indicators``, ``alignment``, ``consistency``, ``mincorr``, ``fisher``, or one column a class.
+    label_kernel : {"linear", "gaussian"}
+        Kernel on the labels (Sec. 7.2), with the width ``label_sigma``.
+    decision : {"max", "nearest", "winner"}
+        Rule of Sec. 7.1: arg max yᵀf(x), the nearest label, or the largest entry of f(x).
+    solver : {"exact", "nystrom"}
+        ``exact`` holds the kernel matrix, about 24n² bytes (10 GB for 20000 rows). ``nystrom`` keeps to
+        functions spanned by ``n_landmarks`` m of the rows: 40m² bytes, 3nm² operations, however large n.
+    n_landmarks : int
+        Landmarks of ``nystrom``; with all rows, it is the exact machine.
+    random_state : int
+        Seed of the landmarks.
+
+    Attributes
+    ----------
+    alpha_ : array (n, p)
+        The coefficients of (23), one column an entry of the label vectors.
+    labels_, label_gram_ : arrays (p, ℓ), (ℓ, ℓ)
+        The label vectors and their Gram (or kernel) matrix.
+    X_fit_ : array (n, d), or (m, d) with ``nystrom``
+        The rows that ``alpha_`` belongs to.
+
+    Notes
+    -----
+    The scores are no probabilities. Where those are needed, scikit-learn calibrates the machine like any other:
+    ``CalibratedClassifierCV(OneLSM(sigma=0.5), method="sigmoid").fit(X, y).predict_proba(X_new)``.
+
+    Examples
+    --------
+    >>> from mcls import OneLSM
+    >>> X, y = [[0.0], [0.2], [1.0], [1.2], [2.0], [2.2]], ["a", "a", "b", "b", "c", "c"]
+    >>> OneLSM(sigma=0.5, gamma=0.1).fit(X, y).predict([[0.1], [2.1]])
+    array(['a', 'c'], dtype='<U1')
+    >>> OneLSM(sigma=0.5, gamma=0.1, solver="nystrom", n_landmarks=5).fit(X, y).predict([[0.1], [2.1]])
+    array(['a', 'c'], dtype='<U1')
+    """
+
+    def __init__(
+        self,
+        kernel: str | KernelFunction = "gaussian",
+        sigma: float = 1.0,
+        degree: int = 3,
+        coef0: float = 1.0,
+        gamma: float = 1.0,
+        labelbook: str | Array = "indicators",
+        label_kernel: str = "linear",
+        label_sigma: float = 1.0,
+        decision: str = "max",
+        solver: str = "exact",
+        n_landmarks: int = 1000,
+        random_state: int = 0,
+    ) -> None:
+        super().__init__(kernel, sigma, degree, coef0, gamma, labelbook, label_kernel, label_sigma, decision)
+        self.solver = solver
+        self.n_landmarks = n_landmarks
+        self.random_state = random_state
+
+    @property
+    def kernelized(self) -> bool:  # type: ignore[override]
+        """Whether the machine works on a whole kernel matrix: landmarks are drawn from rows."""
+        return bool(self.solver == "exact")
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.solver not in SOLVERS:
+            raise unknown_name("solver", str(self.solver), SOLVERS)
+        if self.solver == "nystrom":
+            if self.kernel == "precomputed":
+                raise McLsError("solver='nystrom' draws rows; with a precomputed matrix use solver='exact'")
+            if not isinstance(self.n_landmarks, int | np.integer) or self.n_landmarks < 1:
+                raise McLsError(f"n_landmarks must be a whole number of at least 1, got {self.n_landmarks!r}")
+            if not isinstance(self.random_state, int | np.integer) or self.random_state < 0:
+                raise McLsError(f"random_state must be a whole number from 0 on, got {self.random_state!r}")
+
+    def _fit_rows(self, X: Array, y: Array, n_classes: int) -> None:
+        if self.solver == "exact":
+            super()._fit_rows(X, y, n_classes)
+            return
+        self.X_fit_ = X[nystrom.draw_landmarks(len(X), self.n_landmarks, self.random_state)]
+        Y, block = lsm.indicators(y, n_classes), rows_a_block(len(self.X_fit_))
+        self._set_alpha(nystrom.fit(self._kernel, X, Y, self.X_fit_, self.gamma, block), y)
+
+
+class OvALSM(OneSystemMachine):
     """One-against-all least-squares classifiers, each with a factorisation of its own (honeine2013, eq. 23).
 
     The paper's baseline: the same scores as OneLSM for ℓ times its price, ℓ·n³/3 operations. Its exact
     cross-validation sweep is OneLSM's, since the two are one function of the data.
 
-    Parameters are those of :class:`OneLSM`.
+    Parameters are those of :class:`OneLSM` with its exact solver: ``kernel, sigma, degree, coef0, gamma,
+    labelbook, label_kernel, label_sigma, decision``.
 
     Examples
     --------

@@ -10,13 +10,13 @@ from mcls.kernels import KernelFunction
 from mcls.machines.base import Fold, Point, refit_sweep
 from mcls.machines.codewords import check_weights, settle_ties, swept_path
 from mcls.machines.labels import decide
-from mcls.machines.lsm import OneLSM
+from mcls.machines.lsm import OneSystemMachine
 from mcls.solvers import olc
 
 Array = np.ndarray
 
 
-class OLCOneLSM(OneLSM):
+class OLCOneLSM(OneSystemMachine):
     """oneLSM with label correction: class means of the outputs pulled to the label vectors, any labelbook.
 
     OLC-RLSC penalises [w_cᵀX·y⁽ᶜ'⁾]² for c' ≠ c. As y⁽ᶜ⁾ is orthogonal to y⁽ᶜ'⁾ that is the square of
@@ -76,9 +76,7 @@ class OLCOneLSM(OneLSM):
         check_weights("gamma", self.gamma, self.lambda2)
 
     def _fit(self, K: Array, y: Array, n_classes: int) -> None:
-        self._set_labels(y, n_classes)
-        self.class_alpha_ = olc.fit_one(K, y, n_classes, self.gamma, self.lambda2)  # (n, ℓ)
-        self.alpha_ = self.class_alpha_ @ self.labels_.T  # (n, p)
+        self._set_alpha(olc.fit_one(K, y, n_classes, self.gamma, self.lambda2), y)
 
     def _scores(self, K: Array) -> Array:
         return settle_ties(super()._scores(K))

@@ -1,0 +1,109 @@
+"""Nyström against the exact machine of its own kernel, and prediction in blocks against prediction at once."""
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import check_estimator
+
+from mcls import OneLSM, OvALSM
+from mcls.data import load_dataset
+from mcls.errors import McLsError
+from mcls.evaluation.folds import stratified_folds
+from mcls.evaluation.grid import search
+from mcls.evaluation.scaling import to_range
+from mcls.kernels import kernel_matrix
+from mcls.machines import base
+from mcls.solvers import lsm, nystrom
+
+
+@pytest.fixture(scope="module")
+def glass():
+    data = load_dataset("glass")
+    return to_range(data.X), data.y
+
+
+def gaussian(A, B):
+    return kernel_matrix(A, B, sigma=0.8)
+
+
+@pytest.mark.parametrize("gamma", [2.0**-6, 0.25, 4.0])
+@pytest.mark.parametrize("m", [10, 60])
+def test_it_is_the_exact_machine_of_the_kernel_q(glass, gamma, m):
+    X, y = glass
+    Z = X[nystrom.draw_landmarks(len(X), m, seed=1)]
+    Y = lsm.indicators(y, y.max() + 1)
+    K_nm, K_mm = gaussian(X, Z), gaussian(Z, Z)
+    Q = K_nm @ np.linalg.solve(K_mm, K_nm.T)
+    exact = Q @ np.linalg.solve(Q + gamma * np.eye(len(X)), Y)
+    found = K_nm @ nystrom.fit(gaussian, X, Y, Z, gamma, block=64)
+    assert np.abs(found - exact).max() < 1e-6
+
+
+def test_with_every_row_a_landmark_it_is_onelsm(glass):
+    X, y = glass
+    exact = OneLSM(sigma=0.8, gamma=0.1).fit(X, y)
+    approximate = OneLSM(sigma=0.8, gamma=0.1, solver="nystrom", n_landmarks=10**6).fit(X, y)
+    assert len(approximate.X_fit_) == len(X)
+    assert np.abs(approximate.decision_function(X) - exact.decision_function(X)).max() < 1e-6
+
+
+def test_the_block_changes_nothing_but_rounding(glass):
+    X, y = glass
+    Y = lsm.indicators(y, y.max() + 1)
+    one, many = (nystrom.fit(gaussian, X, Y, X[::5], 0.1, block) for block in (10**6, 7))
+    assert np.abs(gaussian(X, X[::5]) @ (one - many)).max() < 1e-9
+
+
+def test_rows_that_repeat_are_no_trouble(glass):
+    X, y = np.repeat(glass[0], 3, axis=0), np.repeat(glass[1], 3)
+    machine = OneLSM(sigma=0.8, gamma=0.01, solver="nystrom", n_landmarks=500).fit(X, y)
+    assert machine.score(X, y) > 0.75
+
+
+def test_landmarks_are_seeded_different_and_sorted():
+    a, b, c = (nystrom.draw_landmarks(100, 30, seed) for seed in (1, 1, 2))
+    assert np.array_equal(a, b)
+    assert not np.array_equal(a, c)
+    assert len(np.unique(a)) == 30
+    assert np.array_equal(a, np.sort(a))
+
+
+def test_the_estimator_passes_scikit_learns_checks():
+    check_estimator(OneLSM(solver="nystrom", n_landmarks=20), on_skip=None)
+
+
+def test_a_grid_search_refits_on_the_landmarks_of_each_fold(glass):
+    X, y = glass
+    folds = stratified_folds(y, 3, seed=0)
+    machine = OneLSM(solver="nystrom", n_landmarks=40, random_state=5)
+    found = search(machine, X, y, {"gamma": [0.1], "sigma": [0.8]}, folds)
+    for train, test in folds:
+        fold = OneLSM(sigma=0.8, gamma=0.1, solver="nystrom", n_landmarks=40, random_state=5)
+        assert np.array_equal(found.predictions[0, test], fold.fit(X[train], y[train]).predict(X[test]))
+
+
+@pytest.mark.parametrize(
+    "options, complaint",
+    [
+        ({"solver": "nistrom"}, "did you mean 'nystrom'"),
+        ({"solver": "nystrom", "kernel": "precomputed"}, "use solver='exact'"),
+        ({"solver": "nystrom", "n_landmarks": 0}, "n_landmarks must be a whole number"),
+        ({"solver": "nystrom", "random_state": None}, "random_state must be a whole number"),
+    ],
+)
+def test_nonsense_is_refused(options, complaint):
+    with pytest.raises(McLsError, match=complaint):
+        OneLSM(**options).fit(np.eye(4), [0, 0, 1, 1])
+
+
+def test_the_plain_scheme_has_no_such_option():
+    assert not {"solver", "n_landmarks", "random_state"} & set(OvALSM().get_params())
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "linear", "polynomial"])
+def test_prediction_in_blocks_equals_prediction_at_once(glass, kernel, monkeypatch):
+    X, y = glass
+    machine = OneLSM(kernel=kernel, gamma=0.1).fit(X[::2], y[::2])
+    at_once = machine.decision_function(X)
+    monkeypatch.setattr(base, "_BLOCK_VALUES", 10 * len(machine.X_fit_) + 1)
+    assert base.rows_a_block(len(machine.X_fit_)) == 10
+    assert np.allclose(machine.decision_function(X), at_once, rtol=0, atol=1e-10 * np.abs(at_once).max())
