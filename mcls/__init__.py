@@ -12,6 +12,8 @@ from typing import Any
 
 # Public names are imported when first used, so that the command line starts without numpy.
 _EXPORTS = {
+    "DECOC": "mcls.machines.ecoc",
+    "ECOC": "mcls.machines.ecoc",
     "LSSVM": "mcls.machines.olc",
     "OLCLSSVM": "mcls.machines.olc",
     "OLCOneLSM": "mcls.machines.olc_lsm",
@@ -20,6 +22,7 @@ _EXPORTS = {
     "OneLSM": "mcls.machines.lsm",
     "OvALSM": "mcls.machines.lsm",
     "OvOLSM": "mcls.machines.lsm",
+    "SubECOC": "mcls.machines.ecoc",
     "VoLSSVM": "mcls.machines.vector",
     "VoRLS": "mcls.machines.vector",
     "VoSVM": "mcls.machines.vector",
@@ -34,6 +37,8 @@ _EXPORTS = {
 }
 
 __all__ = [
+    "DECOC",
+    "ECOC",
     "ELM",
     "LSSVM",
     "OLCLSSVM",
@@ -49,6 +54,7 @@ __all__ = [
     "OvOLSM",
     "SVMOvA",
     "SVMOvO",
+    "SubECOC",
     "VoLSSVM",
     "VoRLS",
     "VoSVM",

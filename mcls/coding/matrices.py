@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import combinations, product
 from pathlib import Path
 
@@ -71,7 +72,7 @@ def exhaustive(n_classes: int) -> Array:
     return np.vstack([np.ones((1, len(codes)), dtype=int), 1 - 2 * bits])
 
 
-def dense_random(n_classes: int, random_state: int | None = 0) -> Array:
+def dense_random(n_classes: int, random_state: int = 0) -> Array:
     """⌈10 log₂ k⌉ columns of fair ±1 (Allwein et al. 2000), the best separated of ``N_DRAWS`` draws.
 
     No column is constant, repeated or the complement of another; where fewer such columns exist than are
@@ -81,10 +82,10 @@ def dense_random(n_classes: int, random_state: int | None = 0) -> Array:
     n_columns = int(np.ceil(10 * np.log2(n_classes)))
     if n_columns >= available:
         return exhaustive(n_classes)
-    return _best_draw(n_classes, n_columns, np.array([-1, 1]), random_state)
+    return _best_draw(n_classes, n_columns, (-1, 1), random_state)
 
 
-def sparse_random(n_classes: int, random_state: int | None = 0) -> Array:
+def sparse_random(n_classes: int, random_state: int = 0) -> Array:
     """⌈15 log₂ k⌉ columns, 0 with probability ½ and ±1 with ¼ each (Allwein et al. 2000), best of ``N_DRAWS``.
 
     Every column has both signs, none is repeated or the complement of another, and any two rows have
@@ -97,7 +98,7 @@ def sparse_random(n_classes: int, random_state: int | None = 0) -> Array:
             c for c in product((1, 0, -1), repeat=n_classes) if {1, -1} <= {*c} and next(filter(None, c)) == 1
         ]
         return np.array(columns).T
-    return _best_draw(n_classes, n_columns, np.array([-1, 0, 0, 1]), random_state)
+    return _best_draw(n_classes, n_columns, (-1, 0, 0, 1), random_state)
 
 
 def row_separation(M: Array) -> float:
@@ -113,7 +114,8 @@ def _told_apart(M: Array) -> Array:
     return (both - agree) // 2
 
 
-def _best_draw(n_classes: int, n_columns: int, entries: Array, random_state: int | None) -> Array:
+@lru_cache(maxsize=64)  # cross-validation asks for the same code again and again
+def _best_draw(n_classes: int, n_columns: int, entries: tuple[int, ...], random_state: int) -> Array:
     """Among seeded random matrices with all rows told apart, the one with the largest row separation."""
     rng = np.random.default_rng(random_state)
     off_diagonal = np.triu_indices(n_classes, 1)
@@ -121,30 +123,28 @@ def _best_draw(n_classes: int, n_columns: int, entries: Array, random_state: int
     drawn = 0
     while drawn < N_DRAWS or best is None:
         drawn += 1
-        M = _draw(rng, n_classes, n_columns, entries)
+        M = _draw(rng, n_classes, n_columns, np.array(entries))
         separation = row_separation(M)
         if separation > best_separation and _told_apart(M)[off_diagonal].min() > 0:
             best, best_separation = M, separation
+    best.flags.writeable = False  # it is shared by everyone who asks
     return best
 
 
 def _draw(rng: np.random.Generator, n_classes: int, n_columns: int, entries: Array) -> Array:
     """One random matrix whose columns all have both signs and differ from one another, also up to the sign."""
-    chosen: dict[bytes, Array] = {}
-    while len(chosen) < n_columns:
-        for column in rng.choice(entries, size=(2 * n_columns, n_classes)):
-            if column.max() < 1 or column.min() > -1:
-                continue
-            key = (
-                column * column[np.flatnonzero(column)[0]]
-            ).tobytes()  # the same for a column and its complement
-            chosen.setdefault(key, column)
-            if len(chosen) == n_columns:
-                break
-    return np.array(list(chosen.values())).T
+    pool = np.empty((0, n_classes), dtype=int)  # candidate columns, as rows
+    while True:
+        batch = entries[rng.integers(len(entries), size=(3 * n_columns, n_classes))]
+        pool = np.vstack([pool, batch[(batch.max(axis=1) == 1) & (batch.min(axis=1) == -1)]])
+        leading = pool[np.arange(len(pool)), (pool != 0).argmax(axis=1)]
+        # Turned so that its first entry is +1, a column equals its complement; the first of equals is kept.
+        _, first = np.unique(pool * leading[:, None], axis=0, return_index=True)
+        if len(first) >= n_columns:
+            return pool[np.sort(first)[:n_columns]].T
 
 
-CODINGS: dict[str, Callable[[int, int | None], Array]] = {
+CODINGS: dict[str, Callable[[int, int], Array]] = {
     "one-vs-all": lambda k, seed: one_vs_all(k),
     "all-pairs": lambda k, seed: all_pairs(k),
     "dense-random": dense_random,
@@ -153,7 +153,7 @@ CODINGS: dict[str, Callable[[int, int | None], Array]] = {
 }
 
 
-def coding_matrix(coding: str | Array, n_classes: int, random_state: int | None = 0) -> Array:
+def coding_matrix(coding: str | Array, n_classes: int, random_state: int = 0) -> Array:
     """Coding matrix (k, l) by name, or the user's own matrix, checked.
 
     >>> coding_matrix("all-pairs", 2)

@@ -175,6 +175,28 @@ for _machine in (
         smoother={"gamma": 1, "lambda2": 1, "sigma": 1},
     ),
     Machine(
+        "ecoc",
+        "mcls.machines.ecoc:ECOC",
+        "error-correcting output codes: any code, any decoder, any binary machine",
+        "keshet2014, Sec. 1.3; Allwein et al. 2000",
+    ),
+    Machine(
+        "decoc",
+        "mcls.machines.ecoc:DECOC",
+        "discriminant ECOC: a tree of dichotomies found by floating search",
+        "arvanitopoulos, Sec. 2, Algorithm 1",
+        grid={"C": "2^-4..2^4", "sigma": "2^-4..2^4"},
+        smoother={"C": -1, "sigma": 1},
+    ),
+    Machine(
+        "sub-ecoc",
+        "mcls.machines.ecoc:SubECOC",
+        "DECOC with hard classes split into subclasses by K-means",
+        "arvanitopoulos, Sec. 2; Escalera et al. 2008",
+        grid={"C": "2^-4..2^4", "sigma": "2^-4..2^4"},
+        smoother={"C": -1, "sigma": 1},
+    ),
+    Machine(
         "svm-ovA",
         "mcls.machines.svm:SVMOvA",
         "one C-SVC a class, against all the others",
