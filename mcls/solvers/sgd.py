@@ -37,23 +37,23 @@ def fit(
     N = np.zeros((P, m, n_classes))
     G = np.zeros((P, n_classes, m))  # scores of the training rows, times λt
     cost = 1.0 - np.eye(n_classes)  # (label, class): δ(r ≠ y)
-    labels = y.tolist()
-    every = np.arange(P)
+    unit = cost[:, None, :] * lam[:, None]  # (label, P, ℓ): the cost times λ
+    labels, rows_of_K = y.tolist(), list(K)
     history = []
     t = 0
     for rows in order:
         for i in rows.tolist():
             label = labels[i]
-            v = G[:, :, i] / (lam * max(t, 1))[:, None] + cost[label]  # (P, ℓ)
-            guess = v.argmax(axis=1)
+            v = G[:, :, i] + max(t, 1) * unit[label]  # (P, ℓ): λt [δ(r ≠ y) + f_r(xᵢ)]
             t += 1
-            wrong = np.flatnonzero(v[every, guess] > v[:, label])
+            wrong = np.flatnonzero(v.max(axis=1) > v[:, label])
             if len(wrong):
-                to, k = guess[wrong], K[i]
-                N[wrong, i, label] += 1.0
-                N[wrong, i, to] -= 1.0
-                G[wrong, label] += k
-                G[wrong, to] -= k
+                guess = v[wrong].argmax(axis=1)
+                N[wrong, i, guess] -= 1.0
+                G[wrong, guess] -= rows_of_K[i]
+                G[wrong, label] += rows_of_K[i]
+        N[:, np.arange(m), y] = 0.0
+        N[:, np.arange(m), y] = -N.sum(axis=2)  # what the other classes lost, the label gained
         history.append(_objective(G, N, y, lam, t, cost))
     return N / (lam * t)[:, None, None], np.stack(history, axis=1)
 
