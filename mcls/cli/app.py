@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from typing import Annotated
 
 import typer
 
 from mcls.cli import data
+from mcls.cli.compare import compare
+from mcls.cli.init import init
+from mcls.cli.machines import labelbooks, machines
+from mcls.cli.run import run
+from mcls.cli.validate import validate
 from mcls.errors import McLsError
 
 app = typer.Typer(
@@ -68,8 +72,5 @@ def main(args: list[str] | None = None) -> None:
 
 app.add_typer(data.app, name="data")
 
-
-for _name in ("run", "validate", "init", "compare"):  # mcls/cli/<name>.py holds the function <name>
-    app.command(_name)(getattr(importlib.import_module(f"mcls.cli.{_name}"), _name))
-for _name in ("machines", "labelbooks"):
-    app.command(_name)(getattr(importlib.import_module("mcls.cli.machines"), _name))
+for _command in (run, validate, init, compare, machines, labelbooks):
+    app.command()(_command)

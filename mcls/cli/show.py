@@ -41,7 +41,14 @@ def print_csv(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def print_failures(outcome: Outcome) -> None:
-    """Name each failed cell and why, and what was left undone."""
+    """Name each failed cell and why, what was left undone, and how many cells came with a warning."""
+    if outcome.warned:
+        first = outcome.warned[0]
+        typer.echo(
+            f"{len(outcome.warned)} cells came with warnings, such as {first['dataset']} {first['machine']} "
+            f"replicate {first['replicate']}: {' '.join(first['warnings'][0].split())}",
+            err=True,
+        )
     for record in outcome.failed:
         title = f"{record['dataset']} {record['machine']} replicate {record['replicate']}"
         typer.echo(f"failed: {title} ({record['key']}): {record['error']}", err=True)

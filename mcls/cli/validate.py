@@ -18,7 +18,10 @@ def validate(
     path = find_config(config)
     loaded = load_config(path)
     plan = Experiment.prepare(loaded, path.parent, Path("results")).plan
-    typer.echo(
-        f"{path}: ok: {len(loaded.datasets)} data sets, {len(plan.rows) // len(loaded.datasets)} machines, "
-        f"{loaded.n_replicates} replicates, protocol {loaded.protocol}: {len(plan.cells)} cells"
-    )
+    amounts = [
+        (len(loaded.datasets), "data set"),
+        (len(plan.rows) // len(loaded.datasets), "machine"),
+        (loaded.n_replicates, "replicate"),
+    ]
+    size = ", ".join(f"{count} {what}{'' if count == 1 else 's'}" for count, what in amounts)
+    typer.echo(f"{path}: ok: {size}, protocol {loaded.protocol}: {len(plan.cells)} cells")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import re
@@ -31,6 +32,13 @@ Engine = Literal["fast", "refit"]
 Protocol = Literal["published", "nested", "half-split", "hold-out", "5x2cv"]
 Scaling = Literal["dataset", "fold", "standard", "none"]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
+#: A fraction, the first so many rows, so many random rows of each class, or the split that the source declares.
+Train = (
+    Annotated[float, Field(gt=0, lt=1)]
+    | Annotated[int, Field(ge=1)]
+    | Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=2)]
+    | Literal["declared"]
+)
 
 
 def _jsonable(value: Any) -> Any:
@@ -170,7 +178,7 @@ class ExperimentConfig(_Strict):
     protocol: Protocol = "published"
     folds: Annotated[int, Field(ge=2, le=1000)] = 10
     inner_folds: Annotated[int, Field(ge=2, le=1000)] | None = None
-    train: Annotated[float, Field(gt=0, lt=1)] | Annotated[int, Field(ge=1)] | Literal["declared"] = 0.5
+    train: Train = 0.5
     nested: Annotated[int, Field(ge=0, le=1000)] = 0
     grid: Grid = {}
     scaling: Scaling = "dataset"
@@ -222,7 +230,10 @@ class ExperimentConfig(_Strict):
                 machine = get_machine(entry.name)
                 estimator = machine.create(**options)
                 known |= dict.fromkeys(n for n in estimator.get_params(deep=False) if n not in machine.params)
-                effective_grid(machine, estimator, options, self.grid, entry.grid)
+                try:
+                    effective_grid(machine, estimator, options, self.grid, entry.grid)
+                except McLsError as error:
+                    raise McLsError(f"'grid' of {machine.name}: {error}") from None
         for name in self.grid:
             if name not in known:
                 raise unknown_name("parameter in 'grid':", name, known)
@@ -239,7 +250,7 @@ class ExperimentConfig(_Strict):
             return self.replicates
         if self.protocol == "5x2cv":
             return 5
-        return 1 if self.protocol == "hold-out" and not isinstance(self.train, float) else 10
+        return 1 if self.protocol == "hold-out" and not isinstance(self.train, float | list) else 10
 
     def settings(self, protocol: str) -> dict[str, Any]:
         """The settings that a protocol takes, with its defaults filled in."""
@@ -293,15 +304,18 @@ def check_values(estimator: Any, values: Mapping[str, list[Any]]) -> None:
 
     A scikit-learn estimator checks for itself when it is fitted.
     """
-    from sklearn.base import clone
-
     if not hasattr(estimator, "_check_parameters"):
         return
     defaults = estimator.get_params(deep=False)
+    signature = inspect.signature(type(estimator).__init__).parameters
     for name, candidates in values.items():
+        takes_none = "None" in str(signature[name].annotation)
+        probe = type(estimator)(**defaults)
         for value in candidates:
-            _check_kind(name, value, defaults[name])
-            clone(estimator).set_params(**{name: value})._check_parameters()
+            if value is not None or not takes_none:
+                _check_kind(name, value, defaults[name])
+            setattr(probe, name, value)
+            probe._check_parameters()
 
 
 def _check_kind(name: str, value: Any, default: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -114,6 +115,8 @@ def _explain(error: ValidationError, node: yaml.Node | None, path: str) -> str:
     complaints = error.errors(include_url=False)
     first = complaints[0]
     trail, line = _locate(first["loc"], node)
+    if not first["loc"] and (quoted := re.search(r"'(\w+)'", first["msg"])):
+        line = _locate([quoted[1]], node)[1]  # a complaint about several fields begins with one of them
     where = f"{path}:{line}" if line else path
     message = _message(first, trail)
     more = f" (and {len(complaints) - 1} more)" if len(complaints) > 1 else ""

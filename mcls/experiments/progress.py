@@ -60,7 +60,8 @@ class LiveProgress:
 
     def stop(self) -> None:
         """Take the bar down."""
-        self._bar.stop()
+        if self._bar.live.is_started:
+            self._bar.stop()
 
 
 class PlainProgress:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import threading
 import time
 import traceback
@@ -51,6 +52,7 @@ class Outcome:
     computed: int = 0
     failed: list[Record] = field(default_factory=list)
     not_run: int = 0
+    warned: list[Record] = field(default_factory=list)
 
     @property
     def ok(self) -> bool:
@@ -95,6 +97,8 @@ def run_cells(
                 outcome.not_run -= 1
                 if record["status"] == "done":
                     outcome.computed += 1
+                    if record["warnings"]:
+                        outcome.warned.append(record)
                 else:
                     outcome.failed.append(record)
                 if progress:
@@ -125,6 +129,8 @@ def compute(cell: Cell) -> Record:
     try:
         with threadpool_limits(1), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("default")
+            for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
+                warnings.simplefilter("ignore", category)  # about code, not about this result
             record["parameters"] = cell.parameters()
             cell.dataset.load()  # reading the table is no part of the time measured
             started, cpu = time.perf_counter(), time.process_time()
@@ -160,13 +166,27 @@ def _results(todo: list[Cell], jobs: int, backend: str, scheduler: str | None) -
 def _unordered(todo: list[Cell], jobs: int, parent: int | None = None) -> Generator[Record, None, None]:
     # batch_size=1: a batch would hold finished cells back until its last one is done.
     parallel = joblib.Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")
-    results = parallel(joblib.delayed(_work)(cell, parent) for cell in todo)
+    with _interrupts_ignored():
+        results = parallel(joblib.delayed(_work)(cell, parent) for cell in todo)
     try:
         yield from results
     finally:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # joblib warns that work is abandoned, which is what stopping means
             results.close()
+
+
+@contextlib.contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Let workers that start here be deaf to Ctrl-C: the main process hears it and ends them without a word."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _work(cell: Cell, parent: int | None) -> Record:

@@ -18,7 +18,8 @@ SMALL = {
 
 
 def make_experiment(out: Path, **changes) -> Experiment:
-    return Experiment.prepare(config_from({**SMALL, **changes}, "small"), Path(), out)
+    values = {k: v for k, v in {**SMALL, **changes}.items() if v is not None}
+    return Experiment.prepare(config_from(values, "small"), Path(), out)
 
 
 def without_times(csv: str) -> list[list[str]]:

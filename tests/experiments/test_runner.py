@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 
 import pytest
 
@@ -227,3 +228,15 @@ def test_workers_use_one_blas_thread(tmp_path, monkeypatch):
     )
     make_experiment(tmp_path, machines=["ovO"], datasets="iris:sample=60", replicates=1).run()
     assert seen == [{1}]
+
+
+def test_warnings_are_recorded_and_told(tmp_path, monkeypatch):
+    def warns(self):
+        warnings.warn("not quite converged", RuntimeWarning, stacklevel=1)
+        warnings.warn("an old call", DeprecationWarning, stacklevel=1)
+        return {"error": 0.0, "chosen": [{}]}
+
+    monkeypatch.setattr("mcls.experiments.cells.Cell.compute", warns)
+    experiment = make_experiment(tmp_path, machines=["ovO"], datasets="iris:sample=60", replicates=2)
+    outcome = experiment.run()
+    assert [r["warnings"] for r in outcome.warned] == [["RuntimeWarning: not quite converged"]] * 2

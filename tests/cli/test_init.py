@@ -1,0 +1,63 @@
+"""``mcls init``: a starter that runs, for awkward file names too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from mcls.cli.app import main
+from mcls.experiments.experiment import Experiment
+from mcls.experiments.loading import load_config
+
+
+def call(*args: str) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main(list(args))
+    return int(ended.value.code or 0)
+
+
+def write_table(path: Path) -> None:
+    rows = [f"{i % 7},{i * 3 % 5},{'ab'[i % 2]}" for i in range(40)]
+    path.write_text("u,v,kind: 'of' #1\n" + "\n".join(rows) + "\n")
+
+
+@pytest.mark.parametrize("name", ["my.csv", 'we"ird # näme: x.csv', "{a}.csv"])
+def test_the_starter_is_valid_and_commented(tmp_path, monkeypatch, capsys, name):
+    monkeypatch.chdir(tmp_path)
+    write_table(tmp_path / name)
+    assert call("init", name, "--target", "kind: 'of' #1", "-o", "lab.yaml") == 0
+    assert "mcls run lab.yaml" in capsys.readouterr().out
+    text = (tmp_path / "lab.yaml").read_text()
+    assert text.count("#") > 10
+    config = load_config(tmp_path / "lab.yaml")
+    assert config.protocol == "nested"
+    assert config.datasets[0].path == name
+    assert len(Experiment.prepare(config, tmp_path, tmp_path).plan.rows) == 4
+
+
+def test_paths_are_relative_to_the_config_and_the_default_name_is_the_tables(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "lab").mkdir()
+    write_table(tmp_path / "data/my table.csv")
+    assert call("init", "data/my table.csv", "-o", "lab/x.yaml") == 0
+    assert yaml.safe_load((tmp_path / "lab/x.yaml").read_text())["datasets"][0]["path"] == "../data/my table.csv"
+    assert call("init", "data/my table.csv") == 0
+    assert (tmp_path / "my-table.yaml").is_file()
+    assert call("validate", "my-table.yaml") == 0
+    # What is there is never overwritten.
+    before = (tmp_path / "my-table.yaml").read_bytes()
+    assert call("init", "data/my table.csv") == 2
+    assert "exists already" in capsys.readouterr().err
+    assert (tmp_path / "my-table.yaml").read_bytes() == before
+
+
+def test_bad_tables_are_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert call("init", "none.csv") == 2
+    write_table(tmp_path / "my.csv")
+    assert call("init", "my.csv", "--target", "kinds") == 2
+    assert "kinds" in capsys.readouterr().err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["my.csv"]

@@ -1,0 +1,318 @@
+"""``mcls run``: exit codes, resuming, interruption, trouble with the disk, and 500 mutated configs."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mcls.cli.app import main
+from mcls.experiments.config import DatasetEntry, ExperimentConfig, MachineEntry
+from mcls.experiments.runner import compute
+
+MAIN = "from mcls.cli.app import main; main()"
+SMALL = """\
+datasets: iris:sample=60
+machines: [oneLSM, ovO]
+folds: 3
+replicates: 3
+grid: {gamma: [0.25, 4], sigma: [0.5, 2]}
+"""
+
+
+def call(*args: object) -> tuple[int, str, str]:
+    """Run the command line in this process: exit code, standard output, standard error."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
+        main([str(a) for a in args])
+    code = ended.value.code
+    return (code if isinstance(code, int) else 0), out.getvalue(), err.getvalue()
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    path = tmp_path / "lab.yaml"
+    path.write_text(SMALL)
+    return path
+
+
+def test_runs_and_resumes(config, tmp_path):
+    code, out, _ = call("run", config, "--out", tmp_path / "out", "-j", 1)
+    assert code == 0
+    assert "6 cells computed, 0 reused, 0 failed" in out
+    assert "oneLSM" in out
+    code, out, _ = call("run", config, "--out", tmp_path / "out", "-j", 1)
+    assert "0 cells computed, 6 reused" in out
+    code, out, _ = call("run", config, "--out", tmp_path / "out", "-j", 1, "--fresh")
+    assert "6 cells computed, 0 reused" in out
+
+
+def test_dry_run_prints_the_cells_and_writes_nothing(config, tmp_path):
+    code, out, _ = call("run", config, "--out", tmp_path / "out", "--dry-run")
+    assert code == 0
+    assert out.count("to do") == 6
+    assert "6 cells, 6 to compute" in out
+    assert not (tmp_path / "out").exists()
+    call("run", config, "--out", tmp_path / "out", "-j", 1)
+    assert "6 cells, 0 to compute" in call("run", config, "--out", tmp_path / "out", "--dry-run")[1]
+
+
+def test_both_engines_give_the_same_errors_and_it_says_when_cells_are_the_other_ones(config, tmp_path):
+    call("run", config, "--out", tmp_path / "a", "-j", 1)
+    code, out, _ = call("run", config, "--out", tmp_path / "b", "-j", 1, "--engine", "refit")
+    assert code == 0
+    assert "other engine" not in out
+    for name in ("oneLSM", "ovO"):
+        lines = [
+            next(row for row in (tmp_path / d / "lab/summary.csv").read_text().splitlines() if name in row)
+            for d in "ab"
+        ]
+        assert lines[0].split(",")[:-2] == lines[1].split(",")[:-2]
+    out = call("run", config, "--out", tmp_path / "a", "-j", 1, "--engine", "refit")[1]
+    assert "6 cells were computed by the other engine" in out
+
+
+def test_a_failed_cell_is_exit_code_1_and_tried_again(config, tmp_path, monkeypatch):
+    def broken(cell):
+        record = compute(cell)
+        if cell.machine == "ovO":
+            record = {**record, "status": "failed", "error": "RuntimeError: no luck"}
+        return record
+
+    monkeypatch.setattr("mcls.experiments.runner.compute", broken)
+    code, out, err = call("run", config, "--out", tmp_path / "out", "-j", 1)
+    assert code == 1
+    assert "3 cells computed, 0 reused, 3 failed" in out
+    assert "3 failed of 3" in out
+    assert "failed: iris:sample=60 ovO replicate 0" in err
+    assert "Traceback" not in err
+    code, _, err = call("run", config, "--out", tmp_path / "out", "-j", 1, "--fail-fast")
+    assert code == 1
+    assert "2 cells were not run" in err
+    monkeypatch.undo()
+    code, out, _ = call("run", config, "--out", tmp_path / "out", "-j", 1)
+    assert code == 0
+    assert "3 cells computed, 3 reused, 0 failed" in out
+
+
+def test_a_read_only_folder_is_one_line(config, tmp_path, monkeypatch):
+    def refused(*args, **kwargs):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    out = tmp_path / "out"
+    out.mkdir()
+    monkeypatch.setattr("tempfile.mkstemp", refused)  # what a read-only folder does, also to root
+    code, _, err = call("run", config, "--out", out, "-j", 1)
+    assert code == 2
+    assert err.count("\n") == 1
+    assert "cannot write" in err
+    assert "Permission denied" in err
+    assert not [p for p in out.rglob("*") if p.is_file()]
+
+
+def test_a_disk_that_fills_up_keeps_what_is_done(config, tmp_path, monkeypatch):
+    real, calls = os.replace, []
+
+    def fills(source, target):
+        calls.append(target)
+        if len(calls) > 5:  # config.yaml, environment.json and three cells
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(source, target)
+
+    monkeypatch.setattr(os, "replace", fills)
+    code, _, err = call("run", config, "--out", tmp_path / "out", "-j", 1)
+    monkeypatch.undo()
+    assert code == 2
+    assert [line for line in err.splitlines() if "No space left on device" in line]
+    assert "Traceback" not in err
+    cells = sorted((tmp_path / "out/lab/cells").iterdir())
+    assert len(cells) == 3
+    assert all(json.loads(p.read_bytes())["status"] == "done" for p in cells)
+    assert "3 cells computed, 3 reused" in call("run", config, "--out", tmp_path / "out", "-j", 1)[1]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_says_how_to_go_on(tmp_path, jobs):
+    config = tmp_path / "lab.yaml"
+    config.write_text(SMALL.replace("replicates: 3", "replicates: 2000"))
+    command = [sys.executable, "-c", MAIN, "run", str(config), "--out", str(tmp_path / "out"), "-j", str(jobs)]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    cells = tmp_path / "out/lab/cells"
+    while process.poll() is None and len(list(cells.glob("*.json"))) < 3:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers too
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    last = err.strip().splitlines()[-1]
+    assert last.startswith("mcls: interrupted; finished cells are kept in ")
+    assert last.endswith("the same command goes on from there")
+    assert "Traceback" not in err
+    assert not list(cells.glob(".*.tmp"))
+
+
+@pytest.mark.parametrize(
+    "args, expected",
+    [
+        (["run", "irsi"], "mcls: unknown config 'irsi'; did you mean 'iris'?"),
+        (["run", "no/such.yaml"], "mcls: there is no file no/such.yaml"),
+        (
+            ["run", "iris", "--backend", "dask", "--scheduler", "gopher://x"],
+            "no Dask scheduler answers at gopher://x",
+        ),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(args, expected, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if "dask" in args:
+        pytest.importorskip("distributed", reason="the extra mcls[dask] is not installed")
+    code, _, err = call(*args)
+    assert code == 2
+    assert expected in err
+    assert err.count("\n") == 1
+
+
+# Mutated configs ------------------------------------------------------------------------------------------
+
+RICH = {
+    "name": "lab",
+    "description": "a rich one",
+    "datasets": ["iris", {"name": "iris", "options": {"sample": 60, "seed": 1}}],
+    "machines": [
+        "oneLSM",
+        "voLSSVM:labelbook=pm1",
+        {
+            "name": "voRLS-f",
+            "labelbook": ["pm1", "mincorr"],
+            "options": {"decision": "nearest"},
+            "grid": {"gamma": 1},
+        },
+    ],
+    "protocol": "published",
+    "folds": 3,
+    "nested": 1,
+    "inner_folds": 3,
+    "grid": {"gamma": "2^-1..2^1", "sigma": [0.5, 2]},
+    "scaling": "fold",
+    "seed": 7,
+    "replicates": 2,
+    "engine": "fast",
+    "timing": False,
+}
+FIELDS = {*ExperimentConfig.model_fields, *DatasetEntry.model_fields, *MachineEntry.model_fields}
+
+junk = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(10**20), 10**20),
+    st.floats(),
+    st.text(max_size=8),
+    st.sampled_from(
+        ["2^-4..2^4", "2^9..2^1", "0^-1", "1e999", "2^1e9", "iris", "irsi", "wine:first=20", "oneLMS", "voSVM", "x.csv",
+         "a:b=c", "nested", "hold-out", "..", "a/b", ".nan", "sk:SVC", "alignment", "linear", "precomputed"]
+    ),
+    st.lists(st.one_of(st.integers(-3, 3), st.text(max_size=3)), max_size=3),
+    st.dictionaries(st.text(max_size=5), st.integers(0, 3), max_size=2),
+    st.dates(),
+)  # fmt: skip
+
+
+def places(value, here=()):
+    """Every place inside a nested value, as the keys that lead to it."""
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, child in children:
+        yield (*here, key)
+        yield from places(child, (*here, key))
+
+
+@st.composite
+def mutated(draw):
+    """The rich config with one to three values replaced, removed, renamed or doubled: YAML and renamed keys."""
+    values, renamed = json.loads(json.dumps(RICH)), set()
+    for _ in range(draw(st.integers(1, 3))):
+        *path, last = draw(st.sampled_from(sorted(places(values), key=str)))
+        inside = values
+        for key in path:
+            inside = inside[key]
+        how = draw(st.sampled_from(["replace", "remove", "rename", "double"]))
+        if how == "replace":
+            inside[last] = draw(junk)
+        elif how == "remove":
+            del inside[last]
+        elif isinstance(inside, list):
+            inside.append(inside[last])
+        else:
+            key = draw(st.one_of(st.text(max_size=6), st.just(f"{last}s"), st.sampled_from(sorted(FIELDS))))
+            renamed.add(key)
+            inside[key] = inside[last] if how == "double" else inside.pop(last)
+    return yaml.safe_dump(values, allow_unicode=True), renamed
+
+
+@st.composite
+def garbled(draw):
+    """The rich config's text with some characters taken out, put in or exchanged."""
+    text = yaml.safe_dump(RICH)
+    for _ in range(draw(st.integers(1, 4))):
+        i = draw(st.integers(0, len(text) - 1))
+        text = text[:i] + draw(st.text(max_size=3)) + text[i + draw(st.integers(0, 3)) :]
+    return text
+
+
+def validate(path: Path, text: str) -> str | None:
+    """Validate a text: None when it is accepted, otherwise the one line that refuses it."""
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    code, _, err = call("validate", path)
+    if code == 0:
+        return None
+    assert code == 2, err
+    assert err.startswith("mcls: ")
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+    assert path.name in err or "lab: datasets[" in err
+    return err
+
+
+many = settings(
+    max_examples=250,
+    deadline=None,
+    database=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+@many
+@given(mutation=mutated())
+def test_mutated_configs_are_accepted_or_refused_by_field(tmp_path, monkeypatch, mutation):
+    monkeypatch.chdir(tmp_path)
+    text, renamed = mutation
+    refusal = validate(tmp_path / "rich.yaml", text)
+    if refusal is not None:
+        shown = " ".join(refusal.split())
+        assert any(field in shown for field in FIELDS | {"not valid YAML", "is not the name of a field"}) or any(
+            " ".join(key.split()) in shown for key in renamed
+        ), refusal
+
+
+@many
+@given(text=garbled())
+def test_garbled_configs_are_accepted_or_refused_in_one_line(tmp_path, monkeypatch, text):
+    monkeypatch.chdir(tmp_path)
+    validate(tmp_path / "rich.yaml", text)
+
+
+def test_the_rich_config_itself_is_accepted(tmp_path):
+    assert validate(tmp_path / "rich.yaml", yaml.safe_dump(RICH)) is None

@@ -1,0 +1,35 @@
+"""``mcls validate``: what it says of a good config, and that it looks at the data."""
+
+from __future__ import annotations
+
+import pytest
+
+from mcls.cli.app import main
+
+
+def test_says_how_much_work_it_is(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["validate", "iris"])
+    assert ended.value.code == 0
+    out = capsys.readouterr().out
+    assert "iris.yaml: ok: 1 data set, 7 machines, 10 replicates, protocol published: 70 cells" in out
+
+
+@pytest.mark.parametrize(
+    "table, expected",
+    [
+        (None, "datasets[0]"),
+        ("a,b,kind\n1,2,x\n3,,y\n", "missing"),
+        ("a,b,kind\n1,2,x\n3,4,y\n", "lab: datasets[0]"),
+    ],
+)
+def test_looks_at_the_data(tmp_path, capsys, table, expected):
+    if table is not None:
+        (tmp_path / "t.csv").write_text(table)
+    (tmp_path / "lab.yaml").write_text("datasets: {path: t.csv, target: sort}\nmachines: oneLSM\n")
+    with pytest.raises(SystemExit) as ended:
+        main(["validate", str(tmp_path / "lab.yaml")])
+    err = capsys.readouterr().err
+    assert ended.value.code == 2
+    assert expected in err
+    assert err.count("\n") == 1

@@ -1,0 +1,74 @@
+"""Comparisons from stored cells: the tests see the same splits for every machine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mcls.data import load_dataset
+from mcls.evaluation.packing import unpack
+from mcls.evaluation.statistics import TestResult, average_ranks, ftest_5x2cv, mcnemar, ttest_5x2cv
+from mcls.experiments import compare
+
+MACHINES = ["oneLSM:sigma=1", "OVA:sigma=1", "oneLSM:kernel=linear"]
+
+
+@pytest.fixture(scope="module")
+def experiment(tmp_path_factory):
+    made = compare.comparison(
+        MACHINES, ["iris:sample=90", "wine:sample=90"], 0, "fast", tmp_path_factory.mktemp("o")
+    )
+    assert made.run().computed == 30
+    return made
+
+
+def test_machines_that_are_one_are_identical(experiment):
+    pair = compare.pairs(experiment, MACHINES)[0]
+    assert (pair.a, pair.b) == ("oneLSM:sigma=1", "ovA:sigma=1")
+    for test in ("f", "t", "mcnemar"):
+        assert getattr(pair, test).p == 1.0
+        assert pair.verdict(test, 0.05) == "identical"
+
+
+def test_statistics_are_those_of_the_cells(experiment):
+    pair = compare.pairs(experiment, MACHINES)[1]
+    results = [[experiment.store.result(c)["result"] for c in experiment.plan.rows[i].cells] for i in (0, 2)]
+    errors = [[r["errors"] for r in of] for of in results]
+    assert pair.f == ftest_5x2cv(*errors)
+    assert pair.t == ttest_5x2cv(*errors)
+    y = load_dataset("iris", sample=90).y
+    assert pair.mcnemar == mcnemar(y, *(unpack(of[0]["predictions"]) for of in results))
+    assert pair.error_a == pytest.approx(100 * np.mean(errors[0]))
+
+
+def test_verdicts():
+    pair = compare.Pair("d", "a", "b", 1.0, 2.0, TestResult(9.0, 0.01), TestResult(0.1, 0.9), None)
+    assert pair.verdict("f", 0.05) == "a better"
+    assert replace(pair, error_a=3.0).verdict("f", 0.05) == "b better"
+    assert pair.verdict("f", 0.001) == pair.verdict("t", 0.05) == "no difference"
+    assert pair.verdict("mcnemar", 0.05) == "not complete"
+
+
+def test_ranking_over_data_sets(experiment):
+    names, errors = compare.errors(experiment, 3)
+    assert names == ["iris:sample=90", "wine:sample=90"]
+    result = compare.ranking(errors, 0.05)
+    assert result.ranks == tuple(average_ranks(errors))
+    assert result.ranks[0] == result.ranks[1]
+    assert compare.ranking(errors[:1], 0.05) is None
+
+
+def test_missing_cells_give_no_verdict(experiment):
+    path = experiment.store.path(experiment.plan.rows[0].cells[0].key)
+    content = path.read_bytes()
+    path.unlink()
+    try:
+        pair = compare.pairs(experiment, MACHINES)[0]
+        assert pair.f is None
+        assert pair.error_a is None
+        assert pair.verdict("f", 0.05) == "not complete"
+        assert np.isnan(compare.errors(experiment, 3)[1]).any()
+    finally:
+        path.write_bytes(content)

@@ -1,0 +1,66 @@
+"""The folder of results: complete, confined to --out, and runnable again from its own config."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mcls.errors import McLsError
+from mcls.experiments.experiment import Experiment
+from mcls.experiments.loading import load_config
+
+from .small import make_experiment
+
+
+def test_the_folder_has_everything(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    experiment = make_experiment(Path("out"), machines="ovO")
+    experiment.run()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["out"]
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["small"]
+    names = ["cells", "config.yaml", "environment.json", "summary.csv", "summary.md"]
+    assert sorted(p.name for p in experiment.folder.iterdir()) == names
+    environment = json.loads((experiment.folder / "environment.json").read_text())
+    assert {"python", "packages", "cpu", "cores", "platform", "libraries", "blas_threads"} <= environment.keys()
+    assert any(library["user_api"] == "blas" for library in environment["libraries"])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"nested": 2, "inner_folds": 4},
+        {"protocol": "nested", "inner_folds": 3},
+        {"protocol": "hold-out", "train": 40, "folds": None},
+        {"protocol": "5x2cv", "replicates": None, "folds": None},
+        {"machines": [{"name": "voLSSVM", "labelbook": ["pm1", "mincorr"], "options": {"bias": True}}]},
+        {"machines": [{"name": "oneLSM", "grid": {"gamma": "2^-1..2^1"}}, "ovO:kernel=linear"]},
+    ],
+)
+def test_the_config_as_run_finds_the_same_cells(tmp_path, changes):
+    experiment = make_experiment(tmp_path, **changes)
+    again = tmp_path / "config.yaml"
+    again.write_text(experiment.config_as_run())
+    config = load_config(again)
+    assert Experiment.prepare(config, tmp_path, tmp_path).plan.cells == experiment.plan.cells
+
+
+def test_a_table_is_found_from_the_folder_of_results(tmp_path):
+    rows = [f"{i % 7},{i * 3 % 5},{'ab'[i % 2]}" for i in range(30)]
+    (tmp_path / "my.csv").write_text("u,v,kind\n" + "\n".join(rows) + "\n")
+    (tmp_path / "lab.yaml").write_text(
+        "datasets: {path: my.csv, target: kind}\nmachines: oneLSM\ngrid: {gamma: 1, sigma: [1, 2]}\nfolds: 3"
+    )
+    first = Experiment.prepare(load_config(tmp_path / "lab.yaml"), tmp_path, tmp_path / "out")
+    first.run()
+    moved = first.folder / "config.yaml"
+    second = Experiment.prepare(load_config(moved), moved.parent, tmp_path / "out")
+    assert second.run().reused == 10
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path):
+    (tmp_path / "out").write_text("a file in the way")
+    with pytest.raises(McLsError, match=r"cannot write .*; nothing was left half-written"):
+        make_experiment(tmp_path / "out").run()

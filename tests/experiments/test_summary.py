@@ -1,0 +1,76 @@
+"""Summaries: figures from complete rows only, and what is missing said."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from mcls.experiments.summary import Line, table, to_csv, to_markdown
+
+from .small import make_experiment
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    experiment = make_experiment(tmp_path_factory.mktemp("out"), machines=["oneLSM", "ovO"], nested=1)
+    experiment.run()
+    return experiment
+
+
+def test_figures_are_those_of_the_cells(done):
+    line, row = done.summary()[0], done.plan.rows[0]
+    results = [done.store.result(cell)["result"] for cell in row.cells]
+    errors = [100 * r["error"] for r in results]
+    assert line.mean == pytest.approx(sum(errors) / 3)
+    assert (line.best, line.worst) == pytest.approx((min(errors), max(errors)))
+    assert line.nested == pytest.approx(100 * done.store.result(row.nested[0])["result"]["error"])
+    assert line.chosen in [r["chosen"][0] for r in results]
+    assert line.time_mean == pytest.approx(line.time_total / 3)
+    assert line.state == "complete"
+
+
+def test_csv_has_times_last_and_reads_back(done):
+    rows = list(csv.DictReader(io.StringIO(to_csv(done.summary()))))
+    assert list(rows[0])[-2:] == ["time_mean", "time_total"]
+    assert [r["machine"] for r in rows] == ["oneLSM", "ovO", "oneLSM", "ovO"]
+    assert float(rows[0]["mean"]) == pytest.approx(done.summary()[0].mean, abs=1e-4)
+    assert rows[0]["oracle"] == ""
+
+
+def test_a_missing_cell_takes_the_figures_away(done):
+    row = done.plan.rows[1]
+    path = done.store.path(row.cells[2].key)
+    content = path.read_bytes()
+    path.unlink()
+    try:
+        line = done.summary()[1]
+        assert (line.mean, line.best, line.time_total, line.chosen) == (None, None, None, {})
+        assert (line.done, line.missing, line.state) == (2, 1, "1 missing of 3")
+        page = to_markdown("t", "", done.summary(), 0)
+        assert "**Incomplete**: 1 of 4 rows" in page
+        assert "1 missing of 3" in page
+    finally:
+        path.write_bytes(content)
+
+
+def test_empty_columns_are_left_out_for_people(done):
+    columns, rows = table(done.summary())
+    assert "oracle" not in columns
+    assert "state" not in columns
+    assert "nested" in columns
+    assert all(len(row) == len(columns) for row in rows)
+
+
+def test_half_split_has_an_oracle(tmp_path):
+    experiment = make_experiment(tmp_path, protocol="half-split", machines="oneLSM", folds=None)
+    experiment.run()
+    for line in experiment.summary():
+        assert line.oracle is not None
+        assert line.oracle <= line.mean + 1e-9
+
+
+def test_words_with_bars_stay_in_their_cell():
+    line = Line("a|b", "m", "", "", "nested", 1, 1, 0, 1.0, None, 1.0, 1.0, None, None, {}, 0.1, 0.1)
+    assert "a\\|b" in to_markdown("t", "two\nlines", [line], 3)
