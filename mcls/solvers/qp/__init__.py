@@ -1,0 +1,6 @@
+"""Box-constrained quadratic programmes: OSQP, an active set, cvxpy as the oracle, and one certificate for all."""
+
+from mcls.solvers.qp.base import SOLVERS, QPResult, box_kkt_residual
+from mcls.solvers.qp.solve import BoxQP, solve_box_qp, solve_path
+
+__all__ = ["SOLVERS", "BoxQP", "QPResult", "box_kkt_residual", "solve_box_qp", "solve_path"]

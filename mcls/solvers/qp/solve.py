@@ -1,0 +1,165 @@
+"""Solving and certifying: no β leaves here without a residual computed from H itself."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from mcls.errors import McLsError, unknown_name
+from mcls.solvers.qp.active_set import ActiveSet
+from mcls.solvers.qp.base import SOLVERS, Backend, QPResult, box_kkt_residual
+from mcls.solvers.qp.cvxpy_oracle import Cvxpy
+from mcls.solvers.qp.osqp_backend import OSQP
+
+Array = np.ndarray
+
+
+class BoxQP:
+    """min ½βᵀHβ − 1ᵀβ over boxes 0 ≤ β ≤ γ (and Aβ = 0): set up once, solved for many γ, every β certified.
+
+    A guess of OSQP's is finished by the active set, so that what is at a bound is exactly there and every
+    solver ends at the same β. Where the active set does not reach ``tol`` (it has not been seen to), OSQP is
+    asked; where OSQP does not, it runs again to a tighter tolerance; if that fails too, a
+    ``ConvergenceWarning`` says so. Clarabel's β is left as it comes unless it misses ``tol``: it is the oracle.
+
+    Parameters
+    ----------
+    H : array (n, n)
+        Symmetric, positive semi-definite.
+    A : array (m, n), optional
+        Equality constraints; rows may depend on each other.
+    solver : {"osqp", "active-set", "cvxpy"}
+    tol : float
+        Largest :func:`box_kkt_residual` accepted.
+    """
+
+    def __init__(self, H: Array, A: Array | None = None, *, solver: str = "osqp", tol: float = 1e-6) -> None:
+        if solver not in SOLVERS:
+            raise unknown_name("QP solver", str(solver), SOLVERS)
+        self.H, self.A, self.tol = H, A, tol
+        self.active_set = ActiveSet(H, A)
+        backends = {"osqp": OSQP, "cvxpy": Cvxpy}
+        self.backend: Backend = self.active_set if solver == "active-set" else backends[solver](H, A)
+
+    def solve(self, gamma: float | Array, start: Array | None = None, nu: Array | None = None) -> QPResult:
+        """Solve for an upper bound, or for one a sample, from β and ν of a neighbouring problem if given."""
+        upper = np.array(np.broadcast_to(np.asarray(gamma, dtype=float), len(self.H)))
+        if not (np.isfinite(upper).all() and (upper >= 0).all()):
+            raise McLsError(f"the upper bound gamma must be finite and not negative, got {gamma}")
+        result = self._run(self.backend, upper, start, nu)
+        if result.kkt_residual > self.tol:
+            result = self._refine(result, upper)
+        if result.kkt_residual > self.tol:
+            warnings.warn(
+                f"{self.backend.name} left a KKT residual of {result.kkt_residual:.1e} (wanted {self.tol:.0e}) "
+                f"at gamma = {upper.max():g}: try another solver, or scale the features",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return result
+
+    def path(
+        self, gammas: Sequence[float], members: Array | None = None, near: Sequence[QPResult] | None = None
+    ) -> list[QPResult]:
+        """Solve for every γ from the smallest up, for the samples where ``members`` (n,) is true; β = 0 elsewhere.
+
+        Each starts from the γ below it, or from ``near``: solutions of a neighbouring problem at the same γ
+        (the whole data set, for a fold). Once no β reaches γ the bound plays no part, and the solution is
+        that of every larger γ.
+        """
+        inside = np.ones(len(self.H), dtype=bool) if members is None else members
+        results: dict[int, QPResult] = {}
+        last, gamma_last = None, 0.0
+        for i in map(int, np.argsort(np.asarray(gammas, dtype=float), kind="stable")):
+            gamma, upper = gammas[i], np.where(inside, gammas[i], 0.0)
+            if last is not None and float(last.beta.max(initial=0.0)) < gamma_last:
+                last = self._certify(last.beta, last.nu, upper, 0, last.solver)
+            elif near is not None:
+                last = self.solve(upper, np.where(inside, near[i].beta, 0.0), near[i].nu)
+            elif last is not None:
+                last = self.solve(upper, np.where(last.beta >= gamma_last, upper, last.beta), last.nu)
+            else:
+                last = self.solve(upper)
+            results[i], gamma_last = last, gamma
+        return [results[i] for i in range(len(gammas))]
+
+    def _run(self, backend: Backend, upper: Array, start: Array | None, nu: Array | None) -> QPResult:
+        beta, multipliers, iterations = backend.solve(upper, start, nu)
+        result = self._certify(beta, multipliers, upper, iterations, backend.name)
+        return self._finish(result, upper) if isinstance(backend, OSQP) else result
+
+    def _certify(self, beta: Array, nu: Array, upper: Array, iterations: int, solver: str) -> QPResult:
+        residual = box_kkt_residual(self.H, beta, upper, self.A, nu)
+        return QPResult(beta, nu, residual, iterations, solver)
+
+    def _finish(self, guess: QPResult, upper: Array) -> QPResult:
+        """Let the active set finish what another solver began; the better of the two."""
+        scale = float(guess.beta.max(initial=0.0)) or 1.0
+        gradient = self.H @ guess.beta - 1.0
+        if self.A is not None and self.A.size:
+            gradient += self.A.T @ guess.nu
+        # what is closer to its bound than its gradient is to zero belongs there
+        start = np.where(guess.beta < scale * gradient, 0.0, guess.beta)
+        start = np.where(upper - guess.beta < -scale * gradient, upper, start)
+        beta, nu, _ = self.active_set.solve(upper, start, guess.nu)
+        finished = self._certify(beta, nu, upper, guess.iterations, f"{guess.solver}+active-set")
+        return finished if finished.kkt_residual <= max(guess.kkt_residual, self.tol) else guess
+
+    def _refine(self, result: QPResult, upper: Array) -> QPResult:
+        if isinstance(self.backend, Cvxpy):
+            return self._finish(result, upper)
+        eps = 1e-10 if isinstance(self.backend, OSQP) else 1e-7
+        again = self._run(OSQP(self.H, self.A, eps=eps), upper, result.beta, result.nu)
+        if again.kkt_residual >= result.kkt_residual:
+            return result
+        return again if isinstance(self.backend, OSQP) else replace(again, solver="active-set+osqp")
+
+
+def solve_box_qp(
+    H: Array,
+    gamma: float | Array,
+    *,
+    A: Array | None = None,
+    solver: str = "osqp",
+    start: Array | None = None,
+    tol: float = 1e-6,
+) -> QPResult:
+    """Solve min ½βᵀHβ − 1ᵀβ subject to 0 ≤ β ≤ γ and Aβ = 0.
+
+    Parameters
+    ----------
+    H : array (n, n)
+        Symmetric, positive semi-definite.
+    gamma : float or array (n,)
+        Upper bound, or one a sample; zero takes a sample out of the problem.
+    A : array (m, n), optional
+        Equality constraints; rows may depend on each other.
+    solver : {"osqp", "active-set", "cvxpy"}
+    start : array (n,), optional
+        β of a neighbouring problem.
+    tol : float
+        Largest :func:`box_kkt_residual` accepted; above it a ``ConvergenceWarning`` is raised.
+
+    Examples
+    --------
+    >>> result = solve_box_qp(np.array([[2.0, 0.0], [0.0, 0.5]]), gamma=1.0, solver="active-set")
+    >>> result.beta, result.kkt_residual < 1e-8
+    (array([0.5, 1. ]), True)
+    """
+    return BoxQP(H, A, solver=solver, tol=tol).solve(gamma, start)
+
+
+def solve_path(
+    H: Array,
+    gammas: Sequence[float],
+    *,
+    A: Array | None = None,
+    solver: str = "osqp",
+    tol: float = 1e-6,
+) -> list[QPResult]:
+    """Solve for every γ, set up once, each started from the γ below it; results in the order of ``gammas``."""
+    return BoxQP(H, A, solver=solver, tol=tol).path(gammas)
