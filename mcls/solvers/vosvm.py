@@ -1,0 +1,173 @@
+"""Vector-output SVM on arrays (honeine2013, Sec. 4.3; with a bias, Sec. 4.4, it is Szedmak's model).
+
+The coefficients β (n,) of f(x) = Σⱼ βⱼ yⱼ κ(xⱼ, x) solve the quadratic programme (19)–(21) with
+H = K ∘ L_yy, [L_yy]ᵢⱼ = yᵢᵀyⱼ. As in ``vector``, a class c has the value g_c(x) = Σ_{j∈c} βⱼ κ(xⱼ, x) at x.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linprog
+
+from mcls.errors import McLsError
+from mcls.solvers.lsm import indicators
+from mcls.solvers.qp import BoxQP, QPResult
+from mcls.solvers.vector import label_blocks
+
+Array = np.ndarray
+
+#: A support vector is a sample whose coefficient exceeds this fraction of the largest. At a solution of the
+#: active set a coefficient is exactly zero or well above; the margin is for the dust of other solvers.
+SUPPORT = 1e-6
+
+
+@dataclass(frozen=True)
+class VoSVMFit:
+    """β (n,), the bias b (p,) or None, the certified KKT residual, the iterations and the solver used."""
+
+    beta: Array
+    bias: Array | None
+    kkt_residual: float
+    iterations: int
+    solver: str
+
+
+def support(beta: Array) -> Array:
+    """Mask (..., n) of the support vectors: βᵢ > ``SUPPORT`` · maxⱼ βⱼ."""
+    return beta > SUPPORT * beta.max(axis=-1, keepdims=True, initial=0.0)
+
+
+def is_degenerate(B: Array) -> bool:
+    """Whether Yβ = 0 forces β = 0 on some class: no positive combination of the label vectors B (p, ℓ) is zero.
+
+    β ≥ 0 and Yβ = 0 say that the class sums s_c = Σ_{i∈c} βᵢ ≥ 0 satisfy Bs = 0. Every class can have support
+    vectors if and only if Bs = 0 has a solution with all s_c > 0. Zero-sum labelbooks have s = 1. Indicators
+    have s = 0 only; with ±1, each s_c is half the total, which for ℓ > 2 leaves s = 0 too.
+
+    >>> is_degenerate(np.eye(3)), is_degenerate(np.eye(3) - 1 / 3)
+    (True, False)
+    """
+    _, singular, Vt = np.linalg.svd(B)
+    rank = int((singular > 1e-10 * singular.max(initial=0.0)).sum())
+    N = Vt[rank:].T  # (ℓ, ℓ − rank), a basis of the solutions of Bs = 0
+    if not N.shape[1]:
+        return True
+    found = linprog(np.zeros(N.shape[1]), A_ub=-N, b_ub=-np.ones(len(N)), bounds=(None, None))
+    return not found.success
+
+
+def refuse_degenerate(B: Array) -> None:
+    """Raise for a labelbook that the model with a bias cannot carry."""
+    if is_degenerate(B):
+        raise McLsError(
+            "the vo-SVM with a bias is degenerate with this labelbook: its constraint sum_i beta_i y_i = 0 leaves "
+            "only beta = 0 for some class, so nothing is learned; use a zero-sum labelbook "
+            "(alignment, consistency or mincorr), or bias=False"
+        )
+
+
+def fit(
+    K: Array,
+    y: Array,
+    B: Array,
+    L: Array,
+    gamma: float,
+    bias: bool = False,
+    solver: str = "osqp",
+    tol: float = 1e-6,
+) -> VoSVMFit:
+    """Solve the dual for one γ.
+
+    Parameters
+    ----------
+    K : array (n, n)
+        Kernel matrix.
+    y : array (n,)
+        Class codes 0..ℓ−1.
+    B, L : arrays (p, ℓ), (ℓ, ℓ)
+        Label vectors and their Gram matrix (or a kernel on the labels; B matters only with a bias).
+    gamma : float
+        Upper bound of the coefficients.
+    bias : bool
+        Whether to impose Yβ = 0 and to average the bias over the support vectors.
+    solver : {"osqp", "active-set", "cvxpy"}
+    tol : float
+        Largest certified KKT residual accepted without a ``ConvergenceWarning``.
+    """
+    beta, parts = np.zeros(len(y)), []
+    for rows, problem in _problems(K, y, B, L, bias, solver, tol):
+        result = problem.solve(gamma)
+        beta[rows] = result.beta
+        parts.append(result)
+    return VoSVMFit(
+        beta,
+        average_bias(K, y, B, beta) if bias else None,
+        max(part.kkt_residual for part in parts),
+        sum(part.iterations for part in parts),
+        parts[0].solver,
+    )
+
+
+def sweep(
+    K: Array,
+    y: Array,
+    B: Array,
+    L: Array,
+    folds: Sequence[tuple[Array, Array]],
+    gammas: Sequence[float],
+    bias: bool = False,
+    solver: str = "osqp",
+    tol: float = 1e-6,
+) -> tuple[list[Array], Array | None]:
+    """Out-of-fold class values (γ, |test|, ℓ) of each fold, and the biases (γ, fold, p) where asked for.
+
+    A fold is the problem of all samples with the upper bound zero on those left out, so one H, set up once,
+    serves every fold and γ. The whole data set is solved first, from the smallest γ up, each γ started from
+    the one below; each fold then starts from the whole data set's solution at its γ, from which it differs
+    in a few members of the active set.
+    """
+    n = len(y)
+    betas = np.zeros((len(folds), len(gammas), n))
+    for rows, problem in _problems(K, y, B, L, bias, solver, tol):
+        whole = problem.path(gammas)
+        for k, (train, _) in enumerate(folds):
+            members = np.zeros(n, dtype=bool)
+            members[train] = True
+            path: list[QPResult] = problem.path(gammas, members[rows], whole)
+            betas[k][:, rows] = [result.beta for result in path]
+    members_of = indicators(y, len(L))  # (n, ℓ)
+    values = []
+    for (_, test), beta in zip(folds, betas):
+        weights = beta.T[:, :, None] * members_of[:, None, :]  # (n, γ, ℓ)
+        g = K[test] @ weights.reshape(n, -1)
+        values.append(g.reshape(len(test), len(gammas), -1).transpose(1, 0, 2))
+    if not bias:
+        return values, None
+    biases = [[average_bias(K, y, B, beta) for beta in fold] for fold in betas]
+    return values, np.asarray(biases).transpose(1, 0, 2)
+
+
+def average_bias(K: Array, y: Array, B: Array, beta: Array) -> Array:
+    """b (p,): the mean over the support vectors of bᵢ = yᵢ − Σⱼ βⱼ yⱼ κ(xⱼ, xᵢ) (Sec. 4.4)."""
+    s = np.flatnonzero(support(beta))
+    if not len(s):
+        return np.zeros(len(B))
+    f = K[np.ix_(s, s)] @ (beta[s, None] * B[:, y[s]].T)  # (|s|, p)
+    return (B[:, y[s]].T - f).mean(axis=0)
+
+
+def _problems(
+    K: Array, y: Array, B: Array, L: Array, bias: bool, solver: str, tol: float
+) -> list[tuple[Array, BoxQP]]:
+    """The quadratic programmes to solve and their rows: one, or with orthogonal labels one a class."""
+    if bias:
+        refuse_degenerate(B)
+        return [(np.arange(len(y)), BoxQP(K * L[np.ix_(y, y)], B[:, y], solver=solver, tol=tol))]
+    problems = []
+    for rows in label_blocks(y, L):
+        block = np.ix_(rows, rows)
+        problems.append((rows, BoxQP(K[block] * L[np.ix_(y[rows], y[rows])], solver=solver, tol=tol)))
+    return problems
