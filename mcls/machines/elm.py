@@ -61,10 +61,19 @@ class ELM(ClassifierMixin, BaseEstimator):
 
     kernelized = False
 
-    def __init__(self, n_hidden: int = 1000, C: float = 1.0, random_state: Any = 0) -> None:
+    def __init__(
+        self, n_hidden: int = 1000, C: float = 1.0, random_state: int | np.random.RandomState | None = 0
+    ) -> None:
         self.n_hidden = n_hidden
         self.C = C
         self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters out of range; called before every fit."""
+        if not np.isfinite(self.C) or self.C <= 0:
+            raise McLsError(f"C must be a positive number, got {self.C}")
+        if not isinstance(self.n_hidden, int | np.integer) or self.n_hidden < 1:
+            raise McLsError(f"n_hidden must be a whole number of at least 1, got {self.n_hidden!r}")
 
     def fit(self, X: Any, y: Any) -> Self:
         """Draw the hidden layer and solve for the output weights."""
@@ -75,7 +84,7 @@ class ELM(ClassifierMixin, BaseEstimator):
             raise McLsError(
                 f"ELM needs samples of at least 2 classes; the data holds one class: {self.classes_[0]!r}"
             )
-        _check(self)
+        self._check_parameters()
         self.weights_, self.biases_ = self._layer(X.shape[1])
         H = elm.hidden(X, self.weights_, self.biases_)
         self.beta_ = elm.fit(H, codes, len(self.classes_), [self.C])[0]
@@ -114,7 +123,9 @@ class ELM(ClassifierMixin, BaseEstimator):
             if len(present) == 1:  # one class to learn from: it is the only answer
                 scores[:, :, present] = 0.0
                 continue
-            machines = [_check(clone(self).set_params(**point)) for point in points]
+            machines = [clone(self).set_params(**point) for point in points]
+            for machine in machines:
+                machine._check_parameters()
             if engine == "refit":
                 for i, machine in enumerate(machines):
                     scores[i][:, present] = machine.fit(X[train], codes)._class_scores(X[test])
@@ -135,14 +146,6 @@ class ELM(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         return elm.hidden(X, self.weights_, self.biases_) @ self.beta_
-
-
-def _check(machine: ELM) -> ELM:
-    if not np.isfinite(machine.C) or machine.C <= 0:
-        raise McLsError(f"C must be a positive number, got {machine.C}")
-    if not isinstance(machine.n_hidden, int | np.integer) or machine.n_hidden < 1:
-        raise McLsError(f"n_hidden must be a whole number of at least 1, got {machine.n_hidden!r}")
-    return machine
 
 
 def _same_layer(machines: Sequence[ELM]) -> list[list[int]]:

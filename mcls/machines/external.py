@@ -19,7 +19,20 @@ from mcls.machines.registry import Machine
 PREFIX = "sk:"
 
 
-def sklearn_machine(name: str) -> Machine:
+class SklearnMachine(Machine):
+    """A registry entry whose values scikit-learn checks when the classifier is made, not first when it is fitted."""
+
+    def create(self, **params: Any) -> Any:
+        """Make the classifier; unknown parameters and impossible values are refused."""
+        classifier = super().create(**params)
+        try:
+            classifier._validate_params()
+        except ValueError as error:
+            raise McLsError(f"{self.name}: {error}") from None
+        return classifier
+
+
+def sklearn_machine(name: str) -> SklearnMachine:
     """Make the registry entry of a scikit-learn classifier.
 
     >>> sklearn_machine("sk:linear_model.RidgeClassifier").name
@@ -30,7 +43,8 @@ def sklearn_machine(name: str) -> Machine:
     classifiers = _classifiers()
     cls = {known.lower(): c for known, c in classifiers.items()}.get(short.lower())
     if cls is None:
-        raise unknown_name("scikit-learn classifier", path, classifiers)
+        known = [other for other, c in classifiers.items() if not _required(c)]
+        raise unknown_name("scikit-learn classifier", path, known)
     # "svm", "sklearn.svm" and the full private path all name sklearn.svm._classes.
     if module and not f"{cls.__module__}.".startswith(f"sklearn.{module.removeprefix('sklearn').lstrip('.')}."):
         raise McLsError(f"'{name}': {cls.__name__} is in {_public_module(cls)}; write {PREFIX}{cls.__name__}")
@@ -40,7 +54,7 @@ def sklearn_machine(name: str) -> Machine:
             f"{PREFIX}{cls.__name__} is made from other estimators ({', '.join(missing)}), which a name cannot give; "
             "use it from Python"
         )
-    return Machine(
+    return SklearnMachine(
         f"{PREFIX}{cls.__name__}",
         f"{cls.__module__}:{cls.__name__}",
         f"scikit-learn's {cls.__name__}",

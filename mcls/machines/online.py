@@ -93,7 +93,7 @@ class MulticlassPerceptron(_OnlineMachine):
         averaged: bool = False,
         epochs: int = 50,
         shuffle: bool = True,
-        random_state: Any = 0,
+        random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
@@ -174,7 +174,7 @@ class SVMSGD(_OnlineMachine):
         C: float = 1.0,
         epochs: int = 50,
         shuffle: bool = True,
-        random_state: Any = 0,
+        random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma

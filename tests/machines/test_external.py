@@ -38,6 +38,20 @@ def test_options_reach_the_classifier_and_unknown_ones_are_refused_with_the_vali
 
 
 @pytest.mark.parametrize(
+    ("name", "bad"),
+    [
+        ("sk:RidgeClassifier", {"alpha": -1.0}),
+        ("sk:SVC", {"kernel": "rbff"}),
+        ("sk:BaggingClassifier", {"estimator": "SVC"}),
+    ],
+)
+def test_impossible_values_are_refused_before_anything_is_fitted(name, bad):
+    (parameter,) = bad
+    with pytest.raises(McLsError, match=f"^{name}: .*'{parameter}'"):
+        get_machine(name).create(**bad)
+
+
+@pytest.mark.parametrize(
     ("name", "message"),
     [
         ("sk:RidgeClasifier", "did you mean 'RidgeClassifier'"),
