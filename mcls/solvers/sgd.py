@@ -7,8 +7,10 @@ The primal objective of the notes, for m rows and scores f_r(x) = w^r·φ(x), is
 which is Crammer & Singer's divided by Cm, with λ = 1/(Cm). One step on row i, with r̂ the class of the maximum and
 η_t = 1/(λt): every w^r shrinks by 1 − λη_t = 1 − 1/t, then, if the maximum is positive, w^yᵢ gains η_t φ(xᵢ) and
 w^r̂ loses it. (The notes print the shrinking under the "if"; it belongs to every step, being the subgradient of the
-regularisation.) By induction w_t = N_t/(λt) with N counting gains minus losses of each row and class: a step adds
-±1 to N and ± one column of K to the scores, whatever λ, so that several prices share the loop over the rows.
+regularisation. As printed, the objective on iris stays 2 % above the minimum for C = 1, 25 % for C = 10.)
+
+By induction w_t = N_t/(λt) with N counting gains minus losses of each row and class: a step adds ±1 to N and ± one
+column of K to the scores, whatever λ, so that several prices share the loop over the rows.
 """
 
 from __future__ import annotations
