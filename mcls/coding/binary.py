@@ -43,18 +43,15 @@ class BinaryMachines:
 
     def fit(self, A: Array, T: Array) -> BinaryMachines:
         """Train every column."""
-        if isinstance(self.base, str) and self.base == "lsm":
-            self.alpha = fit_least_squares(A, T, self.gamma)  # (n, l)
-            return self
-        self.machines = []
-        self.rows = [np.flatnonzero(t) for t in T.T]
-        for rows, t in zip(self.rows, T.T, strict=True):
-            if isinstance(self.base, str):
-                # LIBSVM is deterministic without probability estimates; its cache is the memory of one column.
-                machine = SVC(kernel="precomputed", C=self.C).fit(A[np.ix_(rows, rows)], t[rows])
+        if isinstance(self.base, str):
+            # Arrays, not fitted objects: a machine of these bases can be stored as numbers alone.
+            if self.base == "lsm":
+                self.alpha, self.intercept = fit_least_squares(A, T, self.gamma), np.zeros(T.shape[1])
             else:
-                machine = clone(self.base).fit(A[rows], t[rows])
-            self.machines.append(machine)
+                self.alpha, self.intercept = fit_svc(A, T, self.C)
+        else:
+            used = [np.flatnonzero(t) for t in T.T]
+            self.machines = [clone(self.base).fit(A[rows], t[rows]) for rows, t in zip(used, T.T, strict=True)]
         return self
 
     def outputs(self, A: Array) -> Array:
@@ -63,10 +60,8 @@ class BinaryMachines:
         A classifier without ``decision_function`` gives 2p − 1 from its probabilities, or else its ±1 itself.
         """
         if isinstance(self.base, str):
-            if self.base == "lsm":
-                return A @ self.alpha
-            columns = [m.decision_function(A[:, rows]) for m, rows in zip(self.machines, self.rows, strict=True)]
-        elif hasattr(self.base, "decision_function"):
+            return A @ self.alpha + self.intercept
+        if hasattr(self.base, "decision_function"):
             columns = [m.decision_function(A) for m in self.machines]
         elif hasattr(self.base, "predict_proba"):
             return 2 * self.probabilities(A) - 1
@@ -92,3 +87,15 @@ def fit_least_squares(K: Array, T: Array, gamma: float) -> Array:
         K_used = K if len(rows) == len(K) else K[np.ix_(rows, rows)]
         alpha[np.ix_(rows, columns)] = lsm.fit(K_used, targets, gamma)
     return alpha
+
+
+def fit_svc(K: Array, T: Array, C: float) -> tuple[Array, Array]:
+    """Train LIBSVM's SVM on every column t of T (n, l), on the rows where it is not 0: α (n, l) and intercepts (l,)."""
+    alpha, intercept = np.zeros(T.shape), np.zeros(T.shape[1])
+    for s, t in enumerate(T.T):
+        rows = np.flatnonzero(t)
+        # LIBSVM is deterministic without probability estimates; its cache is the memory of one column.
+        machine = SVC(kernel="precomputed", C=C).fit(K[np.ix_(rows, rows)], t[rows])
+        alpha[rows[machine.support_], s] = machine.dual_coef_[0]
+        intercept[s] = machine.intercept_[0]
+    return alpha, intercept
