@@ -96,11 +96,7 @@ def load_table(
     """
     features, labels = read_table(path, target, header, sep)
     X = numbers(features, path)
-    if len(labels.levels) > max(10, len(labels.codes) // 2):
-        raise McLsError(
-            f"{path}: column '{labels.name}' has {len(labels.levels)} different values in "
-            f"{len(labels.codes)} rows; it looks like a measurement, not a class: name the class column"
-        )
+    check_classes(labels, path)
     return Dataset(
         name=Path(path).name.removesuffix(".gz").rsplit(".", 1)[0],
         X=X,
@@ -110,14 +106,27 @@ def load_table(
     )
 
 
+def check_classes(labels: TextColumn, path: Path | str) -> None:
+    """Refuse a class column with a class for every other row."""
+    if len(labels.levels) > max(10, len(labels.codes) // 2):
+        raise McLsError(
+            f"{path}: column '{labels.name}' has {len(labels.levels)} different values in "
+            f"{len(labels.codes)} rows; it looks like a measurement, not a class: name the class column"
+        )
+
+
 def numbers(columns: Sequence[NumberColumn | TextColumn], path: Path | str) -> NDArray[np.float64]:
     """Stack columns to X (n, d); the first column of text is an error that shows its first text."""
     for column in columns:
         if isinstance(column, TextColumn):
-            comma = column.first is not None and DECIMAL_COMMA.fullmatch(column.first.text)
-            hint = "; write decimals with a point, not a comma" if comma else ""
-            raise McLsError(f"{path}: column '{column.name}' is not numeric: {column.first}{hint}")
+            raise McLsError(f"{path}: column '{column.name}' is not numeric: {column.first}{comma_hint(column)}")
     return np.column_stack([column.values for column in columns if isinstance(column, NumberColumn)])
+
+
+def comma_hint(column: TextColumn) -> str:
+    """What to do about a column of text that begins with a decimal comma; nothing to say about any other."""
+    comma = column.first is not None and DECIMAL_COMMA.fullmatch(column.first.text)
+    return "; write decimals with a point, not a comma" if comma else ""
 
 
 def read_table(
@@ -128,7 +137,7 @@ def read_table(
 ) -> tuple[list[NumberColumn | TextColumn], TextColumn]:
     """Read a table's feature columns, as numbers or text, and its class column; see ``load_table``."""
     path = Path(path)
-    layout = _scan(path, target, header, _separator(path) if sep == "auto" else sep)
+    layout = _scan(path, target, header, find_separator(path) if sep == "auto" else sep)
     label = _column_index(path, layout, target)
     text = {j for j, cell in enumerate(layout.first_text) if cell is not None} | {label}
     for j, cell in enumerate(layout.first_infinite):
@@ -162,7 +171,7 @@ class _Seen:
 
     def add(self, line: int, cells: Sequence[str]) -> None:
         for j, text in enumerate(cells):
-            value = _number(text)
+            value = parse_number(text)
             if text.lower() in MISSING:
                 kind = self.missing
             elif value is None:
@@ -176,7 +185,8 @@ class _Seen:
                 kind[j] = Cell(line, text)
 
 
-def _number(text: str) -> float | None:
+def parse_number(text: str) -> float | None:
+    """The number a cell holds, or None."""
     # float() also takes 1_000, which no table means as a number.
     try:
         return None if "_" in text else float(text)
@@ -186,7 +196,7 @@ def _number(text: str) -> float | None:
 
 def _scan(path: Path, target: str | int, header: bool | Literal["auto"], sep: str) -> _Layout:
     """Read the file once: its width, which columns are numbers, whether there is a header, what is missing."""
-    rows = _rows(path, sep)
+    rows = table_rows(path, sep)
     head_line, head = next(rows, (0, []))
     if not head:
         raise McLsError(f"{path} is empty")
@@ -227,7 +237,7 @@ def _is_header(path: Path, head: Sequence[str], seen: _Seen, target: str | int) 
     over_numbers = [cell for cell, number, text in zip(head, seen.number, seen.text) if number and not text]
     if not over_numbers and any(seen.text):
         raise McLsError(f"{path}: no column is numeric below the first row; say whether that row is a header")
-    return any(_number(cell) is None and cell.lower() not in MISSING for cell in over_numbers)
+    return any(parse_number(cell) is None and cell.lower() not in MISSING for cell in over_numbers)
 
 
 def _column_index(path: Path, layout: _Layout, target: str | int) -> int:
@@ -253,7 +263,7 @@ def _fill(path: Path, layout: _Layout, text: set[int]) -> list[NumberColumn | Te
     values = {j: array("d") for j in range(len(layout.names)) if j not in text}
     codes = {j: array("q") for j in text}
     known: dict[int, dict[str, int]] = {j: {} for j in text}  # by column: text -> code, as they come
-    rows = _rows(path, layout.sep)
+    rows = table_rows(path, layout.sep)
     if layout.has_header:
         next(rows)
     for _, cells in rows:
@@ -281,11 +291,20 @@ def _as_classes(labels: TextColumn) -> TextColumn:
     values = [float(level) for level in labels.levels]
     distinct = sorted(set(values))
     recode = np.array([distinct.index(value) for value in values])
-    names = tuple(str(int(value)) if value.is_integer() else repr(value) for value in distinct)
+    names = tuple(class_of_number(value) for value in distinct)
     return TextColumn(labels.name, recode[labels.codes], names, None)
 
 
-def _separator(path: Path) -> str:
+def class_of_number(value: float) -> str:
+    """The name of a class that is a number.
+
+    >>> class_of_number(1.0), class_of_number(2.5)
+    ('1', '2.5')
+    """
+    return str(int(value)) if value.is_integer() else repr(value)
+
+
+def find_separator(path: Path) -> str:
     """Choose the first separator that splits the first lines into equally many cells, and at least two."""
     with _open(path) as stream:
         sample = [line for _, line in zip(range(20), _lines(path, stream)) if line.strip()]
@@ -299,7 +318,7 @@ def _separator(path: Path) -> str:
     return max(SEPARATORS, key=lambda sep: sample[0].count(sep)) if sample else ","
 
 
-def _rows(path: Path, sep: str) -> Iterator[tuple[int, list[str]]]:
+def table_rows(path: Path, sep: str) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, cells without white space around them), blank lines left out."""
     with _open(path) as stream:
         try:

@@ -84,7 +84,7 @@ class KernelMachine(ClassifierMixin, BaseEstimator):
 
     def _fit_rows(self, X: Array, y: Array, n_classes: int) -> None:
         """Learn from the rows themselves; a machine that needs no whole kernel matrix overrides this."""
-        self.X_fit_ = X
+        self.X_fit_ = X.copy()  # what becomes of the caller's array is no longer our business
         self._fit(self._kernel(X, None), y, n_classes)
 
     def decision_function(self, X: Any) -> Array:
