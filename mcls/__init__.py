@@ -34,6 +34,9 @@ _EXPORTS = {
     "SVMOvA": "mcls.machines.svm",
     "SVMOvO": "mcls.machines.svm",
     "WestonWatkins": "mcls.machines.svm",
+    "load": "mcls.models.saving",
+    "save": "mcls.models.saving",
+    "select": "mcls.models.selection",
 }
 
 __all__ = [
@@ -59,6 +62,9 @@ __all__ = [
     "VoRLS",
     "VoSVM",
     "WestonWatkins",
+    "load",
+    "save",
+    "select",
 ]
 
 

@@ -9,9 +9,14 @@ import typer
 
 from mcls.cli import data
 from mcls.cli.compare import compare
+from mcls.cli.evaluate import evaluate
+from mcls.cli.fit import fit
 from mcls.cli.init import init
+from mcls.cli.inspect import inspect
 from mcls.cli.machines import labelbooks, machines
+from mcls.cli.predict import predict
 from mcls.cli.run import run
+from mcls.cli.tables import tables
 from mcls.cli.validate import validate
 from mcls.errors import McLsError
 
@@ -72,5 +77,6 @@ def main(args: list[str] | None = None) -> None:
 
 app.add_typer(data.app, name="data")
 
-for _command in (run, validate, init, compare, machines, labelbooks):
+for _command in (run, validate, init, compare, machines, labelbooks, fit, predict, evaluate, inspect):
     app.command()(_command)
+app.command()(tables)

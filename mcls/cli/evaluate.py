@@ -1,0 +1,42 @@
+"""``mcls evaluate``: how good a model is on a labelled table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mcls.cli.predict import Model
+
+
+def evaluate(
+    model: Model,
+    table: Annotated[Path, typer.Argument(metavar="LABELLED.csv", help="A table with the class column too.")],
+    picture: Annotated[
+        Path | None, typer.Option("--picture", metavar="FILE.png", help="Also draw the confusion matrix.")
+    ] = None,
+) -> None:
+    """Print the error, each class's recall and precision, and the confusion matrix of a model on a table.
+
+    Example: mcls evaluate flowers.mcls labelled.csv --picture confusion.png
+    """
+    from mcls.cli.guard import check_output, interruptible
+    from mcls.cli.show import print_table
+    from mcls.models.saving import load_table_model
+    from mcls.models.streaming import judge_table
+
+    if picture is not None:
+        check_output(picture)
+    loaded = load_table_model(model)[0]
+    with interruptible("nothing was written; the same command starts again"):
+        found = judge_table(loaded, table)
+        wrong = round(found.error * found.n)
+        typer.echo(f"{table.name}: error {100 * found.error:.2f} % ({wrong} of {found.n} rows wrong)")
+        print_table(None, *found.table())
+        unknown = found.true[len(found.predicted) :]
+        if unknown:
+            typer.echo(f"the model never saw the class {', '.join(unknown[:8])}: those rows count as wrong")
+        if picture is not None:
+            found.draw(picture)
+            typer.echo(f"confusion matrix drawn to {picture}")

@@ -1,0 +1,106 @@
+"""``mcls fit``: a CSV in, a model out."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from mcls.models.fitting import Fitted
+
+
+class Grid(StrEnum):
+    """Which parameters are tried."""
+
+    auto = "auto"
+    paper = "paper"
+
+
+def fit(
+    table: Annotated[Path, typer.Argument(metavar="DATA.csv", help="CSV or TSV in UTF-8, also gzipped.")],
+    target: Annotated[
+        str, typer.Option(metavar="COLUMN", help="The class column: its name, or its index from 0.")
+    ] = "-1",
+    machine: Annotated[
+        str, typer.Option(metavar="NAME", help="A machine, such as oneLSM:kernel=linear, or auto.")
+    ] = "oneLSM",
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The model.")] = Path(
+        "model.mcls"
+    ),
+    grid: Annotated[
+        Grid, typer.Option(help="Widths around the median distance, or the grid of the machine's paper.")
+    ] = Grid.auto,
+    nested: Annotated[
+        bool, typer.Option("--nested", help="Also the honest error: a search in every fold.")
+    ] = False,
+    folds: Annotated[int, typer.Option(min=2, max=1000, help="Folds of the cross-validation.")] = 10,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the folds and samples.")] = 0,
+) -> None:
+    """Fit a machine to a table of your own, its parameters chosen by exact cross-validation.
+
+    Columns of numbers are scaled to [-1, 1] by the training table; any other column becomes one 0/1 feature a
+    different text. --machine auto ranks the fast machines and tests the best two against each other.
+
+    Example: mcls fit flowers.csv --target species -o flowers.mcls
+    """
+    from mcls.cli.guard import check_output, interruptible
+    from mcls.models.fitting import fit_table
+    from mcls.models.saving import save
+
+    check_output(output)
+    with interruptible("no model was written; the same command starts again"):
+        fitted = fit_table(
+            table,
+            target,
+            machine,
+            grid.value,
+            folds=folds,
+            seed=seed,
+            nested=nested,
+            say=lambda text: typer.echo(f"note: {text}", err=True),
+        )
+        _print(fitted)
+        save(fitted.model, output)
+    typer.echo(f"model written to {output}")
+
+
+def _print(fitted: Fitted) -> None:
+    from mcls.cli.show import print_table
+    from mcls.experiments.specs import format_options
+
+    facts, found = fitted.model.facts, fitted.selection
+    columns = fitted.model.encoder.columns
+    texts = sum(column.kind == "text" for column in columns)
+    typer.echo(
+        f"{facts.file}: {facts.rows} rows, {len(columns)} columns "
+        f"({len(columns) - texts} of numbers, {texts} of text), "
+        f"{len(facts.classes)} classes in '{fitted.model.target}'"
+    )
+    if fitted.ranking is not None:
+        rows = [
+            [r.machine, f"{100 * r.error:.2f}", f"{100 * r.spread:.2f}", f"{r.seconds:.1f}", _shown(r.best_params)]
+            for r in fitted.ranking.machines
+        ]
+        print_table("machines by CV error in percent", ["machine", "error", "+-", "seconds", "parameters"], rows)
+        typer.echo(f"5x2cv F-test of the best two: {fitted.ranking.verdict()}")
+    typer.echo(
+        f"{facts.machine}: CV error {100 * found.error:.2f} % +- {100 * found.spread:.2f} "
+        f"({found.folds} folds, {len(found.results)} grid points, {len(found.rows)} rows; the folds that choose also "
+        f"judge) at {_shown(found.best_params) or 'its defaults'}"
+    )
+    if found.nested_error is not None and found.nested_spread is not None:
+        typer.echo(
+            f"nested CV error {100 * found.nested_error:.2f} % +- {100 * found.nested_spread:.2f} "
+            "(chosen inside each fold: the error to expect)"
+        )
+    print_table("out-of-fold predictions", *fitted.confusion.table())
+    options = {k: v for k, v in found.estimator.get_params(deep=False).items() if k in ("solver", "n_landmarks")}
+    if options.get("solver") == "nystrom":
+        typer.echo(f"fitted with {format_options(options)}")
+
+
+def _shown(parameters: dict[str, object]) -> str:
+    return ", ".join(f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}" for k, v in parameters.items())

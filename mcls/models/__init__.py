@@ -1,0 +1,1 @@
+"""Models for the user's own tables: choosing, encoding, saving and loading, predicting, judging."""

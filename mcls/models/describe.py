@@ -1,0 +1,73 @@
+"""A model in words: one line a fact."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from mcls.models.archive import FORMAT
+from mcls.models.encoder import ScaledColumn
+from mcls.models.table import TableModel
+
+_SHOWN = 12
+
+
+def describe(model: Any, versions: Mapping[str, str]) -> list[list[str]]:
+    """Rows (what, value) that tell a machine or a table model."""
+    estimator = model.estimator if isinstance(model, TableModel) else model
+    parameters = estimator.get_params(deep=False)
+    rows = [["machine", type(estimator).__name__]]
+    if isinstance(model, TableModel):
+        rows[0][1] += f" ({model.facts.machine})"
+        rows += _table_rows(model)
+    else:
+        rows.append(["features", str(estimator.n_features_in_)])
+        rows.append(["classes", _some([str(c) for c in estimator.classes_.tolist()])])
+    rows += [[f"parameter {name}", _value(value)] for name, value in parameters.items()]
+    rows += [
+        [f"fitted {name}", f"array {value.shape} of {value.dtype}"]
+        for name, value in sorted(vars(estimator).items())
+        if name not in parameters and isinstance(value, np.ndarray)
+    ]
+    rows.append(["format", str(FORMAT)])
+    rows.append(["written by", ", ".join(f"{name} {version}" for name, version in versions.items())])
+    return rows
+
+
+def _table_rows(model: TableModel) -> list[list[str]]:
+    facts = model.facts
+    rows = [
+        ["trained on", f"{facts.file}, {facts.rows} rows"],
+        ["fingerprint", facts.fingerprint],
+        ["classes", f"{model.target}: " + _some([f"{name} ({count})" for name, count in facts.classes.items()])],
+    ]
+    for column in model.encoder.columns:
+        if isinstance(column, ScaledColumn):
+            rows.append([f"column {column.name}", f"numbers, {column.low:g} to {column.high:g}"])
+        else:
+            rows.append([f"column {column.name}", f"text: {_some(column.levels)}"])
+    rows.append(
+        [
+            "CV error",
+            f"{100 * facts.cv_error:.2f} % +- {100 * facts.cv_spread:.2f} "
+            f"({facts.folds} folds of {facts.rows_searched} rows, seed {facts.seed})",
+        ]
+    )
+    if facts.nested_error is not None:
+        rows.append(["nested CV error", f"{100 * facts.nested_error:.2f} %"])
+    rows += [[f"grid of {name}", _some([_value(v) for v in values])] for name, values in facts.grid.items()]
+    rows += [["note", note] for note in facts.notes]
+    return rows
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"array {value.shape}"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _some(texts: Any) -> str:
+    texts = list(texts)
+    return ", ".join(texts[:_SHOWN]) + (f", … ({len(texts)} in all)" if len(texts) > _SHOWN else "")

@@ -1,0 +1,140 @@
+"""From a table's columns to features: the rule by which a model reads numbers and text.
+
+- A column whose every cell is a number is **scaled**: the training table's smallest value becomes −1, its largest
+  +1, and later tables are mapped by the same line (so they may leave [−1, 1]). A constant column becomes 0.
+- Any other column is **one-hot**: one feature a different text of the training table, 1 where the row has that text
+  and 0 elsewhere. Two different texts are then at the squared distance 2, half of the most that a number can give.
+  A text that the training table did not hold is an error, as is a column of nearly as many texts as rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from mcls.data.tables import NumberColumn, TextColumn, comma_hint
+from mcls.errors import McLsError
+
+Array = np.ndarray
+
+MOST_LEVELS = 1000
+
+
+class _Plain(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class ScaledColumn(_Plain):
+    """A column of numbers and its training range."""
+
+    kind: Literal["number"] = "number"
+    name: str
+    low: float
+    high: float
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The column itself."""
+        return (self.name,)
+
+    def encode(self, values: Any) -> Array:
+        """Map to [−1, 1] by the training range: (m, 1)."""
+        x = np.array([float(value) for value in values])
+        span = self.high - self.low
+        with np.errstate(over="ignore"):
+            scaled = 2 * (x - self.low) / span - 1 if span > 0 else np.zeros_like(x)
+        if not np.isfinite(scaled).all():
+            worst = float(x[~np.isfinite(scaled)][0])
+            raise McLsError(
+                f"column '{self.name}': {worst:g} is too far from the range {self.low:g} to {self.high:g}"
+            )
+        return scaled[:, None]
+
+
+class OneHotColumn(_Plain):
+    """A column of text and the texts of its training table."""
+
+    kind: Literal["text"] = "text"
+    name: str
+    levels: tuple[str, ...] = Field(min_length=1, max_length=MOST_LEVELS)
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """One feature a text."""
+        return tuple(f"{self.name}={level}" for level in self.levels)
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Text → its feature."""
+        return {level: j for j, level in enumerate(self.levels)}
+
+    def encode(self, values: Sequence[str]) -> Array:
+        """One column a level, 1 where the cell is that level: (m, levels)."""
+        return np.eye(len(self.levels))[[self.places[value] for value in values]]
+
+
+Column = Annotated[ScaledColumn | OneHotColumn, Field(discriminator="kind")]
+
+
+class Encoder(_Plain):
+    """The columns of a training table, and how each becomes features.
+
+    Examples
+    --------
+    >>> size, hue = ScaledColumn(name="size", low=0, high=10), OneHotColumn(name="hue", levels=("r", "g"))
+    >>> encoder = Encoder(columns=(size, hue))
+    >>> encoder.encode({"hue": ["g", "r"], "size": [5, 10]})
+    array([[0., 0., 1.],
+           [1., 1., 0.]])
+    """
+
+    columns: tuple[Column, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        names = [column.name for column in self.columns]
+        if len(set(names)) != len(names):
+            raise ValueError("two columns have one name")
+        return self
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of the features, in order."""
+        return tuple(name for column in self.columns for name in column.feature_names)
+
+    def encode(self, columns: Mapping[str, Any]) -> Array:
+        """Features (m, d) from columns by name: numbers, and texts that are known."""
+        return np.concatenate([column.encode(columns[column.name]) for column in self.columns], axis=1)
+
+
+def learn_encoder(columns: Sequence[NumberColumn | TextColumn], path: Any) -> Encoder:
+    """Take the ranges of the numbers and the texts of a training table."""
+    return Encoder(columns=tuple(_learn(column, path) for column in columns))
+
+
+def column_values(column: NumberColumn | TextColumn) -> Any:
+    """The cells of a column as ``Encoder.encode`` takes them."""
+    if isinstance(column, NumberColumn):
+        return column.values
+    return [column.levels[code] for code in column.codes]
+
+
+def _learn(column: NumberColumn | TextColumn, path: Any) -> ScaledColumn | OneHotColumn:
+    if isinstance(column, NumberColumn):
+        low, high = float(column.values.min()), float(column.values.max())
+        if not np.isfinite(high - low):
+            raise McLsError(f"{path}: column '{column.name}' goes from {low:g} to {high:g}: too far apart")
+        return ScaledColumn(name=column.name, low=low, high=high)
+    if hint := comma_hint(column):
+        raise McLsError(f"{path}: column '{column.name}' is not numeric: {column.first}{hint}")
+    n, different = len(column.codes), len(column.levels)
+    if different > min(max(10, n // 2), MOST_LEVELS):
+        raise McLsError(
+            f"{path}: column '{column.name}' has {different} different texts in {n} rows ({column.first}): "
+            "it looks like a name or a remark, which cannot be learnt from; remove the column"
+        )
+    return OneHotColumn(name=column.name, levels=column.levels)

@@ -1,0 +1,99 @@
+"""From a table in a file to a model of it: read, encode, choose, fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mcls.data.dataset import Dataset
+from mcls.data.tables import TextColumn, check_classes, read_table
+from mcls.errors import McLsError
+from mcls.experiments.specs import parse_spec
+from mcls.machines.registry import get_machine
+from mcls.models.encoder import column_values, learn_encoder
+from mcls.models.judging import Confusion
+from mcls.models.ranking import Ranking, rank
+from mcls.models.selection import Say, Selection, select
+from mcls.models.state import machine_class
+from mcls.models.table import Facts, TableModel
+
+AUTO = "auto"
+
+
+class Fitted(NamedTuple):
+    """The model, how it was chosen, the out-of-fold confusion, and with ``auto`` the ranking."""
+
+    model: TableModel
+    selection: Selection
+    confusion: Confusion
+    ranking: Ranking | None
+
+
+def fit_table(
+    path: Path | str,
+    target: str | int = -1,
+    machine: str = "oneLSM",
+    grid: Any = "auto",
+    *,
+    folds: int = 10,
+    seed: int = 0,
+    nested: bool = False,
+    say: Say | None = None,
+) -> Fitted:
+    """Fit a machine to a table of your own; see ``mcls.models.encoder`` for how columns become features.
+
+    ``machine`` is a name with options, or ``auto`` for the best of the fast ones.
+    """
+    path = Path(path)
+    if machine != AUTO:
+        _check_savable(machine)
+    columns, labels = read_table(path, target)
+    check_classes(labels, path)
+    if len(labels.levels) < 2:
+        raise McLsError(f"{path}: column '{labels.name}' holds one class only: '{labels.levels[0]}'")
+    encoder = learn_encoder(columns, path)
+    X = encoder.encode({column.name: column_values(column) for column in columns})
+    y = np.array(labels.levels)[labels.codes]
+    settings: dict[str, Any] = {"folds": folds, "seed": seed, "nested": nested, "say": say}
+    ranking = None
+    if machine == AUTO:
+        selection, ranking = rank(X, y, grid, **settings)
+    else:
+        selection = select(X, y, machine, grid, **settings)
+    # As read, not as scaled: a table of numbers has the fingerprint that load_table gives it.
+    raw = [
+        known.encode(column_values(column)) if isinstance(column, TextColumn) else column.values[:, None]
+        for known, column in zip(encoder.columns, columns)
+    ]
+    data = Dataset(path.name, np.concatenate(raw, axis=1), labels.codes, labels.levels, encoder.feature_names)
+    facts = Facts(
+        file=path.name,
+        fingerprint=data.fingerprint,
+        rows=data.n,
+        classes=data.counts,
+        machine=selection.machine,
+        grid=selection.grid,
+        chosen=selection.best_params,
+        folds=selection.folds,
+        seed=seed,
+        rows_searched=len(selection.rows),
+        cv_error=selection.error,
+        cv_spread=selection.spread,
+        nested_error=selection.nested_error,
+        notes=selection.notes,
+    )
+    model = TableModel(selection.estimator, encoder, labels.name, facts)
+    confusion = Confusion.of(y[selection.rows], selection.predictions, selection.estimator.classes_)
+    return Fitted(model, selection, confusion, ranking)
+
+
+def _check_savable(machine: str) -> None:
+    """Refuse a machine that no model file can hold before the work, not after it."""
+    name, options = parse_spec(machine)
+    made = get_machine(name).create(**options)
+    try:
+        machine_class(type(made).__name__)
+    except McLsError:
+        raise McLsError(f"a model file cannot hold {name}; mcls machines lists those that it can") from None

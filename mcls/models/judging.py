@@ -1,0 +1,112 @@
+"""How good predictions are: error, precision and recall of each class, the confusion matrix as table and picture."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from mcls.errors import McLsError
+from mcls.files import write_atomic
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """Counts (k, ℓ): how often each of the k true classes was given each of the ℓ classes a model knows.
+
+    The first ℓ of the true classes are those of the model, in its order; the others it never saw.
+
+    Examples
+    --------
+    >>> found = Confusion(("a", "b"), ("a", "b"), np.array([[3, 1], [0, 4]]))
+    >>> found.error
+    0.125
+    >>> found.recall.tolist(), found.precision.tolist()
+    ([0.75, 1.0], [1.0, 0.8])
+    """
+
+    true: tuple[str, ...]
+    predicted: tuple[str, ...]
+    counts: Array
+
+    @classmethod
+    def of(cls, y: Array, predictions: Array, classes: Array) -> Confusion:
+        """From labels and predictions that are all among ``classes`` (sorted)."""
+        codes = np.searchsorted(classes, y), np.searchsorted(classes, predictions)
+        counts = np.zeros((len(classes), len(classes)), dtype=np.int64)
+        np.add.at(counts, codes, 1)
+        names = tuple(str(name) for name in classes)
+        return cls(names, names, counts)
+
+    @property
+    def n(self) -> int:
+        """The rows judged."""
+        return int(self.counts.sum())
+
+    @property
+    def error(self) -> float:
+        """Share of rows with a wrong prediction."""
+        return 1.0 - float(np.trace(self.counts)) / self.n
+
+    @property
+    def recall(self) -> Array:
+        """Share of each true class's rows that were recognised (k,); NaN for a class without rows."""
+        right = np.zeros(len(self.true))
+        right[: len(self.predicted)] = np.diag(self.counts)
+        return _share(right, self.counts.sum(axis=1))
+
+    @property
+    def precision(self) -> Array:
+        """Share of each class's predictions that were right (ℓ,); NaN for a class never predicted."""
+        return _share(np.diag(self.counts), self.counts.sum(axis=0))
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Column titles and rows: a true class a row, counts, then its recall and precision in percent."""
+        precision = [*self.precision, *[np.nan] * (len(self.true) - len(self.predicted))]
+        rows = [
+            [name, *map(str, counts), _percent(r), _percent(p)]
+            for name, counts, r, p in zip(self.true, self.counts, self.recall, precision)
+        ]
+        return ["true \\ predicted", *self.predicted, "recall", "precision"], rows
+
+    def draw(self, path: Path | str) -> None:
+        """Write the matrix as a picture (PNG): each row shaded by its shares, with the counts in it."""
+        from matplotlib.figure import Figure
+
+        k, ell = self.counts.shape
+        size = max(3.5, 0.45 * max(k, ell) + 1.5)
+        figure = Figure(figsize=(size + 0.8, size), layout="constrained")
+        axes = figure.add_subplot()
+        shares = self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1)
+        picture = axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
+        for i, j in zip(*np.nonzero(self.counts)):
+            colour = "white" if shares[i, j] > 0.5 else "black"
+            axes.text(j, i, str(self.counts[i, j]), ha="center", va="center", color=colour, fontsize=8)
+        axes.set_xticks(range(ell), [_plain(name) for name in self.predicted], rotation=90 if ell > 6 else 0)
+        axes.set_yticks(range(k), [_plain(name) for name in self.true])
+        axes.set(xlabel="predicted", ylabel="true", title=f"{self.n} rows, error {100 * self.error:.2f} %")
+        figure.colorbar(picture, label="share of the true class", shrink=0.8)
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="png", dpi=120, metadata={"Software": None})
+        try:
+            write_atomic(path, buffer.getvalue())
+        except OSError as error:
+            raise McLsError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def _share(part: Array, whole: Array) -> Array:
+    return np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)
+
+
+def _percent(share: float) -> str:
+    return "" if np.isnan(share) else f"{100 * share:.1f}"
+
+
+def _plain(name: str) -> str:
+    """A class name as it is: a dollar sign would start mathematics."""
+    shown = name if len(name) <= 24 else f"{name[:23]}…"
+    return shown.replace("$", r"\$")

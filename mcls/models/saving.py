@@ -1,0 +1,99 @@
+"""``mcls.save`` and ``mcls.load``: fitted machines, and the table models of ``mcls fit``, in files."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mcls.errors import McLsError
+from mcls.experiments.environment import environment
+from mcls.models.archive import read_archive, write_archive
+from mcls.models.state import from_state, to_state
+from mcls.models.table import TableModel
+
+_MOST_FEATURES = 10**7
+
+
+def save(model: Any, path: Path | str) -> None:
+    """Save a fitted machine, or a table model, to a file that holds numbers and text only.
+
+    Parameters
+    ----------
+    model : estimator or TableModel
+        Any registered machine. One that holds code (a kernel function, a scikit-learn classifier as the binary
+        machine of an ECOC) is refused.
+    path : Path or str
+        Written whole or not at all.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, mcls
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.mcls"
+    >>> machine = mcls.OneLSM(sigma=0.5).fit([[0.0], [1.0], [2.0]], ["a", "b", "c"])
+    >>> mcls.save(machine, path)
+    >>> mcls.load(path).predict([[1.9]])
+    array(['c'], dtype='<U1')
+    """
+    table = model if isinstance(model, TableModel) else None
+    state, arrays = to_state(table.estimator if table else model)
+    content = {
+        "versions": {"python": environment()["python"], **environment()["packages"]},
+        "estimator": state,
+        "table": table.to_json() if table else None,
+    }
+    write_archive(path, content, arrays)
+
+
+def load(path: Path | str) -> Any:
+    """Load what ``save`` or ``mcls fit`` wrote: a machine, or a :class:`~mcls.models.table.TableModel`.
+
+    The predictions are those of the saved model bit for bit. A file that is damaged, from a newer format, or not
+    consistent in itself is refused with :class:`~mcls.errors.McLsError`; nothing in a file is ever executed.
+    """
+    return load_with_versions(path)[0]
+
+
+def load_with_versions(path: Path | str) -> tuple[Any, dict[str, str]]:
+    """The model, and the versions of the packages that wrote it."""
+    content, arrays = read_archive(path)
+    try:
+        if set(content) != {"format", "versions", "estimator", "table"}:
+            raise McLsError("parts are missing or unknown")
+        versions = {str(k): str(v) for k, v in content["versions"].items()}
+        machine = from_state(content["estimator"], arrays)
+        _try_out(machine)
+        if content["table"] is None:
+            return machine, versions
+        return TableModel.from_json(content["table"], machine), versions
+    except Exception as error:  # whatever the values of a file cause, it is the file that is wrong
+        raise McLsError(f"{path} holds no usable model: {error or type(error).__name__}") from None
+
+
+def load_table_model(path: Path | str) -> tuple[TableModel, dict[str, str]]:
+    """The same for a model that must know a table's columns."""
+    model, versions = load_with_versions(path)
+    if not isinstance(model, TableModel):
+        raise McLsError(
+            f"{path} holds a bare {type(model).__name__} that knows no columns; "
+            f"use it from Python: mcls.load({str(path)!r})"
+        )
+    return model, versions
+
+
+def _try_out(machine: Any) -> None:
+    """Predict one row: parts that do not fit together fail now, not in the middle of a table."""
+    d = machine.n_features_in_
+    if not isinstance(d, int | np.integer) or not 1 <= d <= _MOST_FEATURES:
+        raise McLsError(f"it has {d!r} features")
+    classes = machine.classes_
+    if not isinstance(classes, np.ndarray) or classes.ndim != 1 or len(classes) < 2:
+        raise McLsError("its classes are no list")
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        scores = np.asarray(machine.decision_function(np.zeros((1, int(d)))))
+        machine.predict(np.zeros((1, int(d))))
+    if scores.size != (1 if len(classes) == 2 else len(classes)):
+        raise McLsError("its scores do not fit its classes")

@@ -1,0 +1,302 @@
+"""Choosing a machine's parameters by exact cross-validation, then fitting it: ``mcls.select``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_X_y
+from threadpoolctl import threadpool_limits
+
+from mcls.errors import McLsError, unknown_name
+from mcls.evaluation import protocols
+from mcls.evaluation.folds import stratified_folds
+from mcls.evaluation.grid import GridResult, search
+from mcls.evaluation.protocols import Task, hold_out_rows
+from mcls.experiments.config import effective_grid
+from mcls.experiments.specs import format_spec, parse_spec
+from mcls.kernels import squared_distances
+from mcls.machines.registry import Machine, get_machine
+from mcls.models.memory import available_bytes, exact_fit_bytes
+from mcls.seeds import derive
+
+Array = np.ndarray
+Say = Callable[[str], None]
+
+GRIDS = ("auto", "paper")
+#: With more rows than this, parameters are chosen on a stratified sample of so many: a sweep costs 9n³ a width.
+SWEEP_ROWS = 2500
+#: Landmarks of a oneLSM whose kernel matrix does not fit.
+LANDMARKS = 4000
+#: Widths of the automatic grid, as powers of two times the median distance between two rows.
+_WIDTHS = np.linspace(-4.0, 2.0, 9)
+#: The other parameters, from the weakest regularisation to the strongest.
+_STRENGTHS = np.arange(-10.0, 5.0, 2.0)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A fitted machine and how it was chosen.
+
+    Attributes
+    ----------
+    estimator : fitted machine
+        Trained on all rows with the chosen parameters.
+    results : DataFrame
+        A row a grid point: its parameters, ``error`` (mean over the folds), ``spread`` (standard deviation over
+        the folds), ``rank``, and the error of each fold.
+    best_params : dict
+        The chosen point.
+    error, spread : float
+        Of the chosen point. Optimistic, since the folds that chose it also judge it.
+    nested_error, nested_spread : float or None
+        The honest estimate, where it was asked for.
+    rows : array
+        The rows that the search used, in order; all, unless there are too many.
+    predictions : array
+        Out-of-fold class of each of those rows at the chosen point.
+    notes : list of str
+        What was decided on the way.
+    """
+
+    machine: str
+    estimator: Any
+    results: pd.DataFrame
+    grid: dict[str, list[Any]]
+    best_params: dict[str, Any]
+    error: float
+    spread: float
+    rows: Array
+    predictions: Array
+    folds: int
+    nested_error: float | None = None
+    nested_spread: float | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def select(
+    X: Any,
+    y: Any,
+    machine: str = "oneLSM",
+    grid: str | Mapping[str, Any] = "auto",
+    *,
+    folds: int = 10,
+    seed: int = 0,
+    nested: bool = False,
+    say: Say | None = None,
+) -> Selection:
+    """Choose the parameters of a machine by cross-validation over a grid, and fit it to all rows.
+
+    Parameters
+    ----------
+    X : array-like (n, d)
+        Finite numbers, scaled as you wish them compared (``mcls fit`` scales to [−1, 1]).
+    y : array-like (n,)
+        Class labels.
+    machine : str
+        A name of the registry with options: ``"voSVM:labelbook=pm1"``. An option given is not tuned.
+    grid : "auto", "paper" or dict
+        ``auto``: widths from 1/16 to 4 times the median distance between rows, and regularisation over 2^±10.
+        ``paper``: the registry's grid. Or parameter → values, such as ``{"gamma": "2^-8..2^2"}``.
+    folds, seed : int
+        Stratified folds; everything random comes from the seed.
+    nested : bool
+        Also estimate the error with a search inside each outer fold: ``folds`` times the work, and honest.
+    say : callable, optional
+        Told each note as it is made, for instance ``print``.
+
+    Returns
+    -------
+    Selection
+
+    Notes
+    -----
+    With more than 2500 rows the search runs on a seeded stratified sample of 2500, and the fit on all rows.
+    Where the kernel matrix of all rows does not fit in memory, oneLSM is fitted by ``solver="nystrom"``.
+    For probabilities, calibrate what was chosen, with scikit-learn:
+    ``CalibratedClassifierCV(clone(found.estimator)).fit(X, y).predict_proba(X_new)``.
+
+    Examples
+    --------
+    >>> from mcls import select
+    >>> from mcls.data import load_dataset
+    >>> iris = load_dataset("iris")
+    >>> found = select(iris.X, iris.y, grid={"gamma": [0.1, 1.0], "sigma": [0.5, 2.0]})
+    >>> found.best_params
+    {'sigma': 2.0, 'gamma': 0.1}
+    >>> found.results[["sigma", "gamma", "rank"]].iloc[0].tolist()
+    [2.0, 0.1, 1.0]
+    """
+    quest = prepare(X, y, machine, grid, folds=folds, seed=seed, say=say)
+    found = quest.search()
+    estimate = quest.nested() if nested else (None, None)
+    return quest.finish(found, estimate)
+
+
+def prepare(
+    X: Any, y: Any, machine: str, grid: Any, *, folds: int = 10, seed: int = 0, say: Say | None = None
+) -> Quest:
+    """Check everything that can be checked before the work begins."""
+    X, y = check_X_y(X, y, dtype=np.float64)
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise McLsError(f"at least two classes are needed; the data holds one: {str(classes[0])!r}")
+    name, options = parse_spec(machine)
+    entry = get_machine(name)
+    notes: list[str] = []
+
+    def note(text: str) -> None:
+        notes.append(text)
+        if say is not None:
+            say(text)
+
+    estimator = entry.create(**options)
+    if "random_state" in estimator.get_params(deep=False) and "random_state" not in options:
+        estimator.set_params(random_state=derive(seed, entry.name) % 2**31)
+    if estimator.get_params(deep=False).get("kernel") == "precomputed":
+        raise McLsError("a kernel is chosen here from the rows themselves: give another than 'precomputed'")
+    rows = np.arange(len(X))
+    if len(X) > SWEEP_ROWS:
+        rows = np.sort(hold_out_rows(codes, SWEEP_ROWS / len(X), derive(seed, "sample"), None)[0])
+        note(f"parameters are chosen on a stratified sample of {len(rows)} of the {len(X)} rows")
+    estimator = _that_fits(entry, estimator, len(X), "solver" in options, note)
+    values = effective_grid(entry, estimator, options, {}, _own_grid(grid, entry, estimator, X[rows], seed))
+    spec = format_spec(entry.name, options)
+    return Quest(spec, entry, estimator, X, codes, classes, rows, values, folds, seed, notes)
+
+
+@dataclass(frozen=True)
+class Quest:
+    """A search that is ready to run: the machine, its grid, and the rows it is chosen on."""
+
+    machine: str
+    entry: Machine
+    estimator: Any
+    X: Array
+    codes: Array
+    classes: Array
+    rows: Array
+    grid: dict[str, list[Any]]
+    folds: int
+    seed: int
+    notes: list[str]
+
+    def search(self) -> GridResult:
+        """Cross-validate every point of the grid on the rows of the search."""
+        y = self.codes[self.rows]
+        splits = stratified_folds(y, self.folds, derive(self.seed, "folds"))
+        # Widths side by side on one BLAS thread each: short calls with many threads are slower.
+        with threadpool_limits(1):
+            return search(
+                self._searched(),
+                self.X[self.rows],
+                y,
+                self.grid,
+                splits,
+                smoother=self.entry.smoother,
+                n_classes=len(self.classes),
+                n_threads=os.cpu_count() or 1,
+            )
+
+    def nested(self) -> tuple[float, float]:
+        """Mean and standard deviation over the outer folds of the honest error."""
+        with threadpool_limits(1):
+            outcome = protocols.nested(self.task(self.rows), derive(self.seed, "folds"), self.folds, self.folds)
+        return outcome["error"], float(np.std(outcome["fold_errors"]))
+
+    def task(self, rows: Array) -> Task:
+        """The same question as a protocol asks it, on some rows."""
+        y = np.unique(self.codes[rows], return_inverse=True)[1]
+        smoother = dict(self.entry.smoother)
+        return Task(self._searched(), self.X[rows], y, self.grid, scaling="none", smoother=smoother)
+
+    def finish(self, found: GridResult, nested: tuple[float | None, float | None] = (None, None)) -> Selection:
+        """Fit the chosen point to all rows."""
+        estimator = self.estimator.set_params(**found.best_point)
+        estimator.fit(self.X, self.classes[self.codes])
+        return Selection(
+            machine=self.machine,
+            estimator=estimator,
+            results=_frame(found),
+            grid=self.grid,
+            best_params=found.best_point,
+            error=found.best_error,
+            spread=float(found.fold_errors[found.best].std()),
+            rows=self.rows,
+            predictions=self.classes[found.predictions[found.best]],
+            folds=found.fold_errors.shape[1],
+            nested_error=nested[0],
+            nested_spread=nested[1],
+            notes=self.notes,
+        )
+
+    def _searched(self) -> Any:
+        """The machine that is cross-validated: on the rows of a search the exact solver is the faster one."""
+        made = type(self.estimator)(**self.estimator.get_params(deep=False))
+        return made.set_params(solver="exact") if made.get_params().get("solver") == "nystrom" else made
+
+
+def _that_fits(entry: Machine, estimator: Any, n: int, solver_given: bool, note: Say) -> Any:
+    """The estimator, by landmarks where the kernel matrix of n rows does not fit."""
+    params = estimator.get_params(deep=False)
+    if params.get("solver") == "nystrom" or "kernel" not in params:
+        return estimator
+    needed, free = exact_fit_bytes(n), available_bytes()
+    if needed <= free:
+        return estimator
+    told = f"the kernel matrix of {n} rows needs {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free"
+    if entry.name != "oneLSM" or solver_given:
+        raise McLsError(f"{told}; use oneLSM:solver=nystrom, or fewer rows")
+    note(f"{told}: solver=nystrom with {LANDMARKS} landmarks instead")
+    return estimator.set_params(solver="nystrom", n_landmarks=LANDMARKS)
+
+
+def _own_grid(grid: Any, entry: Machine, estimator: Any, X: Array, seed: int) -> Mapping[str, Any]:
+    if isinstance(grid, Mapping):
+        for name in grid:
+            if name not in estimator.get_params(deep=False):
+                raise unknown_name(f"parameter of {entry.name}", name, estimator.get_params(deep=False))
+        return grid
+    if grid not in GRIDS:
+        raise unknown_name("grid", str(grid), GRIDS)
+    return {} if grid == "paper" else automatic_grid(entry, X, seed)
+
+
+def automatic_grid(entry: Machine, X: Array, seed: int = 0) -> dict[str, list[float]]:
+    """Values of the parameters that a machine tunes: widths by the data, the others by the strength they have.
+
+    ``sigma`` goes in nine steps from 1/16 to 4 times the median distance between two rows. A parameter that
+    regularises (``Machine.smoother`` says in which direction) goes from 2^-10 to 2^4, or from 2^-4 to 2^10 where
+    smaller is smoother. Any other keeps the registry's values.
+    """
+    values: dict[str, list[float]] = {}
+    for name in entry.grid:
+        if name == "sigma":
+            values[name] = (median_distance(X, seed) * 2.0**_WIDTHS).tolist()
+        elif name in entry.smoother:
+            values[name] = sorted((2.0 ** (entry.smoother[name] * _STRENGTHS)).tolist())
+    return values
+
+
+def median_distance(X: Array, seed: int = 0) -> float:
+    """Median distance between two different rows of a sample of at most 1000; 1 where all rows are the same."""
+    sample = X[np.random.default_rng(derive(seed, "median")).permutation(len(X))[:1000]]
+    D2 = squared_distances(sample)[np.triu_indices(len(sample), 1)]
+    different = D2[D2 > 0]
+    return float(np.sqrt(np.median(different))) if len(different) else 1.0
+
+
+def _frame(found: GridResult) -> pd.DataFrame:
+    frame = pd.DataFrame(found.points)
+    frame["error"] = found.errors
+    frame["spread"] = found.fold_errors.std(axis=1)
+    frame["rank"] = frame["error"].rank(method="min").astype(int)
+    folds = pd.DataFrame(found.fold_errors, columns=[f"fold {k}" for k in range(found.fold_errors.shape[1])])
+    order = np.argsort(frame["rank"].to_numpy() - (np.arange(len(frame)) == found.best), kind="stable")
+    return pd.concat([frame, folds], axis=1).iloc[order].reset_index(drop=True)

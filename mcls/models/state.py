@@ -1,0 +1,147 @@
+"""A fitted machine as plain values and back: parameters and fitted attributes, of a strict list of types.
+
+Plain are None, truth values, numbers, text, lists, tuples and dictionaries of them, and NumPy arrays and scalars.
+Of objects, only the registered machines themselves and the classes of ``_PARTS`` are known, by their names; reading
+one back sets attributes and calls nothing that comes from the file. What holds anything else (a kernel function of
+the user's, a scikit-learn classifier) is refused when it is saved.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from typing import Any
+
+import numpy as np
+
+from mcls.errors import McLsError
+from mcls.machines.registry import MACHINES
+
+Array = np.ndarray
+
+#: Helpers that a fitted machine may hold: class name → module. Their attributes are plain values.
+_PARTS = {"BinaryMachines": "mcls.coding.binary"}
+_NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+def machine_class(name: str) -> Any:
+    """The class of a registered machine by its name; nothing else can be named."""
+    for machine in MACHINES.values():
+        if machine.target.rpartition(":")[2] == name:
+            return machine.cls
+    raise McLsError(f"{str(name)[:80]!r} is no machine of this mcls")
+
+
+def to_state(estimator: Any) -> tuple[dict[str, Any], list[Array]]:
+    """JSON values and the arrays they refer to."""
+    name = type(estimator).__name__
+    try:
+        known = machine_class(name) is type(estimator)
+    except McLsError:
+        known = False
+    if not known:
+        raise McLsError(f"only a registered machine can be saved, and {name} is none (mcls machines lists them)")
+    arrays: list[Array] = []
+    params = estimator.get_params(deep=False)
+    fitted = {key: value for key, value in vars(estimator).items() if key not in params}
+    if "classes_" not in fitted:
+        raise McLsError(f"this {name} is not fitted: there is nothing to save")
+    return {
+        "class": name,
+        "params": {key: _encode(value, arrays, f"{name}.{key}") for key, value in params.items()},
+        "fitted": {key: _encode(value, arrays, f"{name}.{key}") for key, value in fitted.items()},
+    }, arrays
+
+
+def from_state(state: Any, arrays: list[Array]) -> Any:
+    """Make the machine again. Raises all sorts of errors on values that are no state; see ``saving.load``."""
+    if set(state) != {"class", "params", "fitted"}:
+        raise McLsError("no machine is described")
+    cls = machine_class(state["class"])
+    params = {key: _decode(value, arrays) for key, value in state["params"].items()}
+    unknown = set(params) - set(cls._get_param_names())
+    if unknown:
+        raise McLsError(f"{cls.__name__} has no parameter '{min(unknown)[:80]}' in this mcls")
+    machine = cls(**params)
+    if hasattr(machine, "_check_parameters"):
+        machine._check_parameters()
+    for key, value in state["fitted"].items():
+        if not key.isidentifier() or not key.endswith("_") or key.startswith("_"):
+            raise McLsError(f"{key[:80]!r} is no fitted attribute")
+        setattr(machine, key, _decode(value, arrays))
+    return machine
+
+
+def _encode(value: Any, arrays: list[Array], where: str) -> Any:
+    if value is None or (isinstance(value, bool | str | int) and not isinstance(value, np.generic)):
+        return value
+    if isinstance(value, np.generic):
+        return {"scalar": _store(np.asarray(value), arrays, where)}
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"float": str(value)}
+    if isinstance(value, np.ndarray):
+        if value.dtype == object and value.ndim == 1:  # labels of any kind, such as text from pandas
+            return {"objects": [_encode(item, arrays, where) for item in value]}
+        return {"array": _store(value, arrays, where)}
+    if isinstance(value, list):
+        return [_encode(item, arrays, where) for item in value]
+    if isinstance(value, tuple):
+        return {"tuple": [_encode(item, arrays, where) for item in value]}
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {"dict": {key: _encode(item, arrays, where) for key, item in value.items()}}
+    kind = type(value).__name__
+    if _PARTS.get(kind) == type(value).__module__:
+        return {"part": kind, "state": {k: _encode(v, arrays, f"{where}.{k}") for k, v in vars(value).items()}}
+    what = "a function" if callable(value) and not hasattr(value, "fit") else f"an object of class {kind}"
+    raise McLsError(f"{where} is {what}, and a model file holds numbers and text only, no code")
+
+
+def _store(array: Array, arrays: list[Array], where: str) -> int:
+    if array.dtype.kind not in "biufU":
+        raise McLsError(f"{where} is an array of {array.dtype}, which a model file does not hold")
+    arrays.append(array)
+    return len(arrays) - 1
+
+
+def _decode(value: Any, arrays: list[Array]) -> Any:
+    if isinstance(value, list):
+        return [_decode(item, arrays) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if set(value) == {"part", "state"}:
+        return _part(value["part"], {key: _decode(item, arrays) for key, item in value["state"].items()})
+    ((tag, content),) = value.items()
+    if tag == "array":
+        return arrays[_index(content)]
+    if tag == "scalar":
+        return arrays[_index(content)][()]
+    if tag == "float":
+        return _NOT_FINITE[content]
+    if tag == "dict":
+        return {key: _decode(item, arrays) for key, item in content.items()}
+    items = [_decode(item, arrays) for item in content]
+    if tag == "tuple":
+        return tuple(items)
+    if tag == "objects":
+        made = np.empty(len(items), dtype=object)
+        made[:] = items
+        return made
+    raise McLsError(f"values of kind {tag[:80]!r} are not known")
+
+
+def _index(content: Any) -> int:
+    if not isinstance(content, int) or isinstance(content, bool) or content < 0:
+        raise McLsError("an array is not given by its number")
+    return content
+
+
+def _part(name: Any, attributes: dict[str, Any]) -> Any:
+    if name not in _PARTS:
+        raise McLsError(f"objects of class {str(name)[:80]!r} are not known")
+    cls = getattr(importlib.import_module(_PARTS[name]), name)
+    made = cls.__new__(cls)
+    for key, value in attributes.items():
+        if not key.isidentifier() or key.startswith("_"):
+            raise McLsError(f"{key[:80]!r} is no attribute of {name}")
+        setattr(made, key, value)
+    return made

@@ -1,0 +1,154 @@
+"""Tables too large for memory: a model predicts or judges them chunk by chunk."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, NamedTuple
+
+import numpy as np
+
+from mcls.data.tables import find_separator, table_rows
+from mcls.errors import McLsError
+from mcls.models.judging import Confusion
+from mcls.models.table import TableModel
+
+Array = np.ndarray
+
+CHUNK_ROWS = 2000
+CHUNK_CHARACTERS = 2**22
+PREDICTION = "prediction"
+MOST_UNKNOWN = 100  # classes of a labelled table that the model does not know
+
+
+class Layout(NamedTuple):
+    """How a table is to be read: its separator, its column names (None without a header), its width."""
+
+    sep: str
+    names: list[str] | None
+    places: dict[str, int]  # column name → place in a row
+    width: int
+
+
+class Chunk(NamedTuple):
+    """Some rows: their cells, and their features."""
+
+    rows: list[list[str]]
+    X: Array  # (m, d)
+
+
+def open_table(model: TableModel, path: Path) -> Layout:
+    """Find the model's columns in a table: by the names in its first row, or by place.
+
+    By place only where the training table had no header either (its columns are x0, x1, …); the class column
+    may then be there or not.
+    """
+    sep = find_separator(path)
+    line, head = next(table_rows(path, sep), (0, []))
+    if not head:
+        raise McLsError(f"{path} is empty")
+    wanted = [column.name for column in model.encoder.columns]
+    if any(name in head for name in wanted) or not _nameless([*wanted, model.target]):
+        if len(set(head)) != len(head):
+            twice = next(name for name in head if head.count(name) > 1)
+            raise McLsError(f"{path}: the header names '{twice}' twice; rename one of the two columns")
+        try:
+            model.require(head)
+        except McLsError as error:
+            raise McLsError(f"{path}: {error}") from None
+        return Layout(sep, head, {name: j for j, name in enumerate(head)}, len(head))
+    target = int(model.target[1:])
+    with_target, without = len(wanted) + 1, len(wanted)
+    if len(head) not in (with_target, without):
+        raise McLsError(
+            f"{path}: line {line} has {len(head)} cells; the model expects {without}, or {with_target}"
+        )
+    places = {name: int(name[1:]) for name in wanted}
+    if len(head) == with_target:
+        return Layout(sep, None, {**places, model.target: target}, with_target)
+    return Layout(sep, None, {name: j - (j > target) for name, j in places.items()}, without)
+
+
+def read_chunks(model: TableModel, path: Path, layout: Layout) -> Iterator[Chunk]:
+    """Yield the table in encoded pieces of bounded size."""
+    rows = table_rows(path, layout.sep)
+    if layout.names is not None:
+        next(rows)
+    lines: list[int] = []
+    piece: list[list[str]] = []
+    characters = 0
+    for line, cells in rows:
+        if len(cells) != layout.width:
+            raise McLsError(f"{path}: line {line} has {len(cells)} cells, expected {layout.width}")
+        lines.append(line)
+        piece.append(cells)
+        characters += sum(map(len, cells))
+        if len(piece) == CHUNK_ROWS or characters > CHUNK_CHARACTERS:
+            yield Chunk(piece, _encode(model, path, layout, lines, piece))
+            lines, piece, characters = [], [], 0
+    if piece:
+        yield Chunk(piece, _encode(model, path, layout, lines, piece))
+
+
+def predict_table(model: TableModel, path: Path, out: IO[str], scores: bool = False) -> int:
+    """Write the table again with a column ``prediction`` (and one a class with its score); returns the rows."""
+    layout = open_table(model, path)
+    added = [PREDICTION, *(f"score {name}" for name in model.classes if scores)]
+    writer = csv.writer(out, delimiter=layout.sep, lineterminator="\n")
+    if layout.names is not None:
+        for name in added:
+            if name in layout.names:
+                raise McLsError(f"{path} has a column '{name}' already; rename or remove it")
+        writer.writerow([*layout.names, *added])
+    count = 0
+    for rows, X in read_chunks(model, path, layout):
+        values = model.class_scores(X) if scores else None
+        for i, (cells, predicted) in enumerate(zip(rows, model.estimator.predict(X))):
+            writer.writerow([*cells, predicted, *(values[i].tolist() if values is not None else [])])
+        count += len(rows)
+    return count
+
+
+def judge_table(model: TableModel, path: Path) -> Confusion:
+    """Predict a labelled table and count each class's predictions; classes the model never saw are errors."""
+    layout = open_table(model, path)
+    if model.target not in layout.places:
+        raise McLsError(f"{path} has no class column '{model.target}' to compare the predictions with")
+    at = layout.places[model.target]
+    classes = model.classes
+    counts = {name: np.zeros(len(classes), dtype=np.int64) for name in classes}
+    for rows, X in read_chunks(model, path, layout):
+        best = np.searchsorted(model.estimator.classes_, model.estimator.predict(X))
+        for cells, j in zip(rows, best):
+            name = model.class_name(cells[at])
+            if name not in counts:
+                if len(counts) == len(classes) + MOST_UNKNOWN:
+                    raise McLsError(
+                        f"{path}: column '{model.target}' holds more than {MOST_UNKNOWN} classes that the model "
+                        f"does not know, such as '{name[:40]}': is it the class column?"
+                    )
+                counts[name] = np.zeros(len(classes), dtype=np.int64)
+            counts[name][j] += 1
+    if not any(row.any() for row in counts.values()):
+        raise McLsError(f"{path} has a header but no rows")
+    return Confusion(tuple(counts), tuple(classes), np.array(list(counts.values())))
+
+
+def _nameless(names: list[str]) -> bool:
+    """Whether the names are those that a table without a header is given: x0, x1, …, each once."""
+    return sorted(names) == sorted(f"x{j}" for j in range(len(names)))
+
+
+def _encode(model: TableModel, path: Path, layout: Layout, lines: list[int], rows: list[list[str]]) -> Array:
+    cells = {}
+    for column in model.encoder.columns:
+        at = layout.places[column.name]
+        for line, row in zip(lines, rows):
+            if problem := model.problem(column, row[at]):
+                raise McLsError(f"{path}: line {line}, column '{column.name}': {problem}")
+        cells[column.name] = [row[at] for row in rows]
+    try:
+        return model.encoder.encode(cells)
+    except McLsError as error:
+        raise McLsError(f"{path}: lines {lines[0]} to {lines[-1]}: {error}") from None

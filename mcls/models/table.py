@@ -1,0 +1,143 @@
+"""A model of a table: a fitted machine, the encoder of its columns, and the facts of its making."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from mcls.data.tables import class_of_number, parse_number
+from mcls.errors import McLsError, nearest
+from mcls.models.encoder import Encoder, OneHotColumn
+
+Array = np.ndarray
+
+
+class Facts(BaseModel):
+    """Where a model comes from: the training table, the search, and what was said on the way."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    file: str
+    fingerprint: str = Field(description="of the table's numbers, texts and classes")
+    rows: int
+    classes: dict[str, int] = Field(description="rows of each class")
+    machine: str
+    grid: dict[str, list[JsonValue]]
+    chosen: dict[str, JsonValue]
+    folds: int
+    seed: int
+    rows_searched: int
+    cv_error: float
+    cv_spread: float
+    nested_error: float | None = None
+    notes: list[str] = Field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class TableModel:
+    """What ``mcls fit`` makes and ``mcls.load`` returns: predicts the class of rows given by named columns.
+
+    Attributes
+    ----------
+    estimator : fitted machine
+        It sees encoded features.
+    encoder : Encoder
+        Columns → features.
+    target : str
+        The class column of the training table.
+    facts : Facts
+        The training data, the parameters and the errors found.
+    """
+
+    estimator: Any
+    encoder: Encoder
+    target: str
+    facts: Facts
+
+    def __post_init__(self) -> None:
+        width = len(self.encoder.feature_names)
+        if width != self.estimator.n_features_in_:
+            raise McLsError(f"its columns give {width} features, its machine has {self.estimator.n_features_in_}")
+        if not all(isinstance(name, str) for name in self.classes):
+            raise McLsError("its classes are no text")
+
+    @property
+    def classes(self) -> list[str]:
+        """The classes, in the order of the scores."""
+        return self.estimator.classes_.tolist()
+
+    def predict(self, table: Mapping[str, Any]) -> Array:
+        """Classes of the rows of a table: a pandas DataFrame, or any mapping of column names to columns.
+
+        Columns may come in any order, others are ignored.
+        """
+        return self.estimator.predict(self.encode(table))
+
+    def class_scores(self, X: Array) -> Array:
+        """Score of each class (m, ℓ); with two classes, the margin of the second and its negative."""
+        scores = self.estimator.decision_function(X)
+        return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+
+    def encode(self, table: Mapping[str, Any]) -> Array:
+        """Features (m, d) of a table."""
+        names = [str(name) for name in table.keys()]  # noqa: SIM118  (a DataFrame iterates over other things)
+        self.require(names)
+        cells: dict[str, Any] = {}
+        for column in self.encoder.columns:
+            cells[column.name] = list(table[column.name])
+            for row, cell in enumerate(cells[column.name]):
+                if problem := self.problem(column, cell):
+                    raise McLsError(f"row {row}, column '{column.name}': {problem}")
+        return self.encoder.encode(cells)
+
+    def require(self, names: list[str]) -> None:
+        """Refuse a table that lacks a column, with the nearest name it has."""
+        missing = [column.name for column in self.encoder.columns if column.name not in names]
+        if missing:
+            guess = nearest(missing[0], names)
+            hint = f"; is it '{guess}'?" if guess else ""
+            others = f" (and {len(missing) - 1} more of the model's columns)" if len(missing) > 1 else ""
+            raise McLsError(f"column '{missing[0]}' is missing{others}{hint}")
+
+    @staticmethod
+    def problem(column: Any, cell: Any) -> str | None:
+        """Why a cell cannot stand in a column of the model, or None."""
+        if isinstance(column, OneHotColumn):
+            if isinstance(cell, str) and cell in column.places:
+                return None
+            known = ", ".join(column.levels[:8]) + (", …" if len(column.levels) > 8 else "")
+            return f"'{str(cell)[:40]}' was not in the training table (known: {known})"
+        try:
+            value = parse_number(cell) if isinstance(cell, str) else float(cell)
+        except (TypeError, ValueError):
+            value = None
+        if value is None or not np.isfinite(value):
+            return f"'{str(cell)[:40]}' is not a finite number"
+        return None
+
+    def class_name(self, text: str) -> str:
+        """A cell of the class column as the model names it: where classes are numbers, 1.0 is 1."""
+        value = parse_number(text)
+        if value is None or not all(parse_number(name) is not None for name in self.classes):
+            return text
+        return class_of_number(value)
+
+    def to_json(self) -> dict[str, Any]:
+        """What the model file holds beside the machine."""
+        return {
+            "target": self.target,
+            "encoder": self.encoder.model_dump(mode="json"),
+            "facts": self.facts.model_dump(mode="json"),
+        }
+
+    @classmethod
+    def from_json(cls, content: Any, estimator: Any) -> TableModel:
+        """Undo ``to_json``; values that do not fit raise ValueError."""
+        if set(content) != {"target", "encoder", "facts"} or not isinstance(content["target"], str):
+            raise McLsError("its table part is not complete")
+        encoder = Encoder.model_validate(content["encoder"])
+        return cls(estimator, encoder, content["target"], Facts.model_validate(content["facts"]))
