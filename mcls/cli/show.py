@@ -41,7 +41,9 @@ def print_csv(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def print_failures(outcome: Outcome) -> None:
-    """Name each failed cell and why, what was left undone, and how many cells came with a warning."""
+    """Say which cells failed and why, what was left undone, and how many cells came with a warning."""
+    from mcls.experiments.specs import format_spec
+
     if outcome.warned:
         first = outcome.warned[0]
         typer.echo(
@@ -49,9 +51,12 @@ def print_failures(outcome: Outcome) -> None:
             f"replicate {first['replicate']}: {' '.join(first['warnings'][0].split())}",
             err=True,
         )
+    alike: dict[tuple[str, str, str], list[int]] = {}
     for record in outcome.failed:
-        title = f"{record['dataset']} {record['machine']} replicate {record['replicate']}"
-        typer.echo(f"failed: {title} ({record['key']}): {record['error']}", err=True)
+        machine = format_spec(record["machine"], record["options"])
+        alike.setdefault((record["dataset"], machine, record["error"]), []).append(record["replicate"])
+    for (dataset, machine, error), replicates in alike.items():
+        typer.echo(f"failed: {dataset} {machine}, replicate {' '.join(map(str, replicates))}: {error}", err=True)
     if outcome.not_run:
         typer.echo(f"{outcome.not_run} cells were not run", err=True)
 

@@ -55,7 +55,7 @@ class LiveProgress:
         rate = f"{self._done / max(time.monotonic() - self._started, 1e-9):.1f}/s"
         if record["status"] == "failed":
             self._failed += 1
-            self._console.print(f"failed: {cell.title}: {record['error']}", markup=False, style="red")
+            self._console.print(f"failed: {cell.title}", markup=False, highlight=False, style="red")
         self._bar.update(self._task, advance=1, failed=self._failed, rate=rate, description=cell.title)
 
     def stop(self) -> None:
@@ -77,7 +77,7 @@ class PlainProgress:
         self._done += 1
         if record["status"] == "failed":
             self._failed += 1
-            print(f"failed: {cell.title}: {record['error']}", file=sys.stderr)
+            print(f"failed: {cell.title}", file=sys.stderr)
         now = time.monotonic()
         if now - self._told >= _SECONDS_BETWEEN_LINES or self._done == self._total:
             self._told = now

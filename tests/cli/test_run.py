@@ -96,7 +96,7 @@ def test_a_failed_cell_is_exit_code_1_and_tried_again(config, tmp_path, monkeypa
     assert code == 1
     assert "3 cells computed, 0 reused, 3 failed" in out
     assert "3 failed of 3" in out
-    assert "failed: iris:sample=60 ovO replicate 0" in err
+    assert "failed: iris:sample=60 ovO, replicate 0 1 2: RuntimeError: no luck" in err
     assert "Traceback" not in err
     code, _, err = call("run", config, "--out", tmp_path / "out", "-j", 1, "--fail-fast")
     assert code == 1
@@ -143,11 +143,10 @@ def test_a_disk_that_fills_up_keeps_what_is_done(config, tmp_path, monkeypatch):
     assert "3 cells computed, 3 reused" in call("run", config, "--out", tmp_path / "out", "-j", 1)[1]
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_ctrl_c_says_how_to_go_on(tmp_path, jobs):
+def test_ctrl_c_says_how_to_go_on(tmp_path):
     config = tmp_path / "lab.yaml"
     config.write_text(SMALL.replace("replicates: 3", "replicates: 2000"))
-    command = [sys.executable, "-c", MAIN, "run", str(config), "--out", str(tmp_path / "out"), "-j", str(jobs)]
+    command = [sys.executable, "-c", MAIN, "run", str(config), "--out", str(tmp_path / "out"), "-j", "2"]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )

@@ -105,7 +105,7 @@ def test_killed_at_random_moments_a_run_goes_on_where_it_was(tmp_path, undisturb
     duration = time.monotonic() - started
     draw = random.Random(20)
     kept = []
-    for i in range(18):
+    for i in range(20):
         process = context.Process(target=run_in_process, args=(tmp_path / str(i),))
         process.start()
         time.sleep(draw.uniform(0.0, 1.1) * duration)
@@ -116,8 +116,7 @@ def test_killed_at_random_moments_a_run_goes_on_where_it_was(tmp_path, undisturb
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc"), reason="looks for processes in /proc")
-@pytest.mark.parametrize("cells_before_the_kill", [1, 9])
-def test_killed_with_two_workers_nothing_goes_on_computing(tmp_path, undisturbed, cells_before_the_kill):
+def test_killed_with_two_workers_nothing_goes_on_computing(tmp_path, undisturbed):
     config = tmp_path / "small.yaml"
     config.write_text(json.dumps(SMALL))  # JSON is YAML
     command = [sys.executable, "-c", MAIN, "run", str(config), "--out", str(tmp_path / "out"), "-j", "2"]
@@ -125,13 +124,13 @@ def test_killed_with_two_workers_nothing_goes_on_computing(tmp_path, undisturbed
     experiment = make_experiment(tmp_path / "out")
     deadline = time.monotonic() + 60
     while process.poll() is None and time.monotonic() < deadline:
-        if len(list(experiment.store.folder.glob("*.json"))) >= cells_before_the_kill:
+        if len(list(experiment.store.folder.glob("*.json"))) >= 3:
             break
         time.sleep(0.002)
     workers = children_of(process.pid)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    assert resume_and_check(experiment, undisturbed) >= cells_before_the_kill
+    assert resume_and_check(experiment, undisturbed) >= 3
     while any(is_running(pid) for pid in workers) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(is_running(pid) for pid in workers)
