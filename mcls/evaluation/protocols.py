@@ -8,6 +8,9 @@ Each takes a ``Task`` and a seed and returns a dict of plain JSON values. Every 
     the grid point of each selection (one, or one an outer fold or half);
 ``predictions``
     packed class codes (n,), −1 where a row was never predicted (see ``mcls.evaluation.packing``).
+
+``published`` and ``half_split`` add ``facts``, one dict a fold, of machines that have some to tell
+(see ``mcls.evaluation.facts``).
 """
 
 from __future__ import annotations
@@ -19,15 +22,17 @@ from typing import Any
 import numpy as np
 
 from mcls.errors import McLsError, unknown_name
+from mcls.evaluation.facts import fitted_facts, has_facts
 from mcls.evaluation.folds import class_half_split, stratified_folds, stratified_halves
 from mcls.evaluation.grid import GridResult, search
 from mcls.evaluation.packing import pack
-from mcls.evaluation.scaling import scale_dataset
+from mcls.evaluation.scaling import scale_dataset, to_range
 from mcls.seeds import derive
 
 Array = np.ndarray
 Fold = tuple[Array, Array]
 Result = dict[str, Any]
+Train = float | int | str | Sequence[int]
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,18 @@ class Task:
             n_classes=self.n_classes,
         )
 
+    def facts(self, X: Array, folds: Sequence[Fold], point: Mapping[str, Any]) -> Result:
+        """``{"facts": […]}``, one dict a fold, from the machines fitted at a point; nothing where there is none."""
+        if not has_facts(self.estimator):
+            return {}
+        scaled = [to_range(X, X[train]) if self.scaling == "fold" else X for train, _ in folds]
+        return {
+            "facts": [
+                fitted_facts(self.estimator, point, Z[train], self.y[train])
+                for Z, (train, _) in zip(scaled, folds)
+            ]
+        }
+
     @property
     def n_points(self) -> int:
         """The number of points of the grid."""
@@ -84,13 +101,15 @@ def published(task: Task, seed: int, folds: int = 10) -> Result:
     are kept: ``grid`` holds the names (the outermost first), the values and the packed mistakes
     (points, folds) with the size of each fold.
     """
+    X = task.scaled()
     splits = stratified_folds(task.y, folds, seed)
-    found = task.search(task.scaled(), splits)
+    found = task.search(X, splits)
     return {
         "error": float(found.best_error),
         "chosen": [_plain(found.best_point)],
         "predictions": pack(found.predictions[found.best]),
         "grid": _all_errors(found, task, splits),
+        **task.facts(X, splits, found.best_point),
     }
 
 
@@ -133,14 +152,16 @@ def half_split(task: Task, seed: int, inner_folds: int = 5) -> Result:
         "oracle_point": _plain(judged.best_point),
         "train": len(train),
         "test": len(test),
+        **task.facts(X, [(train, test)], inner.best_point),
     }
 
 
-def hold_out(task: Task, seed: int, train: float | int | str = 0.5, inner_folds: int = 10) -> Result:
+def hold_out(task: Task, seed: int, train: Train = 0.5, inner_folds: int = 10) -> Result:
     """One training and one test part; the point is chosen by CV inside the training part.
 
     ``train`` is a fraction (0..1, drawn at random, each class in proportion), a number of rows (the first n),
-    or ``"declared"``: the split that the data set's source prescribes.
+    a list of numbers (so many rows of each class, drawn at random), or ``"declared"``: the split that the data
+    set's source prescribes.
     """
     X = task.scaled()
     split = hold_out_rows(task.y, train, seed, task.declared_split)
@@ -193,7 +214,7 @@ def get_protocol(name: str) -> Callable[..., Result]:
     return PROTOCOLS[name]
 
 
-def hold_out_rows(y: Array, train: float | int | str, seed: int, declared: Array | None) -> Fold:
+def hold_out_rows(y: Array, train: Train, seed: int, declared: Array | None) -> Fold:
     """Row indices (train, test) of a hold-out split; see ``hold_out``."""
     n = len(y)
     if train == "declared":
@@ -209,6 +230,8 @@ def hold_out_rows(y: Array, train: float | int | str, seed: int, declared: Array
                 f"the first {train} rows for training leave none for testing: the data set has {n} rows"
             )
         return np.arange(train), np.arange(train, n)
+    if isinstance(train, Sequence) and not isinstance(train, str):
+        return _rows_of_each_class(y, train, seed)
     if isinstance(train, str) or not 0.0 < train < 1.0:
         raise McLsError(f"the training part must be a fraction, a number of rows or 'declared', got {train!r}")
     rng = np.random.default_rng(seed)
@@ -221,6 +244,20 @@ def hold_out_rows(y: Array, train: float | int | str, seed: int, declared: Array
     if chosen.all():
         raise McLsError("every class has a single row: nothing is left for testing")
     return np.flatnonzero(chosen), np.flatnonzero(~chosen)
+
+
+def _rows_of_each_class(y: Array, wanted: Sequence[int], seed: int) -> Fold:
+    """``wanted[c]`` random rows of class c for training, all others for testing."""
+    counts = np.bincount(y)
+    if len(wanted) != len(counts) or any(not 0 < w < c for w, c in zip(wanted, counts)):
+        raise McLsError(
+            f"the training rows of each class must be {len(counts)} numbers that leave a row for testing; "
+            f"got {list(wanted)} where the classes have {counts.tolist()} rows"
+        )
+    rng = np.random.default_rng(seed)
+    drawn = [rng.permutation(np.flatnonzero(y == c))[:w] for c, w in enumerate(wanted)]
+    train = np.sort(np.concatenate(drawn))
+    return train, np.setdiff1d(np.arange(len(y)), train)
 
 
 @dataclass(frozen=True)

@@ -163,3 +163,19 @@ def test_packing_keeps_integers_and_refuses_others():
     for bad in ([0.5], [40000]):
         with pytest.raises(ValueError, match="16 bits"):
             pack(bad)
+
+
+def test_hold_out_by_class_draws_so_many_rows_of_each():
+    y = np.repeat([0, 1, 2], [10, 20, 30])
+    train, test = hold_out_rows(y, [4, 5, 6], seed=1, declared=None)
+    assert np.bincount(y[train]).tolist() == [4, 5, 6]
+    assert sorted([*train, *test]) == list(range(60))
+    again, other = (hold_out_rows(y, [4, 5, 6], seed=s, declared=None)[0] for s in (1, 2))
+    assert np.array_equal(train, again)
+    assert not np.array_equal(train, other)
+
+
+@pytest.mark.parametrize("counts", [[4, 5], [4, 5, 30], [0, 5, 6]])
+def test_hold_out_by_class_refuses_counts_that_do_not_fit(counts):
+    with pytest.raises(McLsError, match="training rows of each class"):
+        hold_out_rows(np.repeat([0, 1, 2], [10, 20, 30]), counts, seed=0, declared=None)
