@@ -1,0 +1,79 @@
+"""``mcls tables``: the papers' tables, run where need be, beside the published figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mcls.cli.run import Jobs, Out
+
+Quick = Annotated[
+    bool,
+    typer.Option(
+        "--quick", envvar="QUICK", help="Fewer replicates, smaller grids; results go to DIR/quick/ and say so."
+    ),
+]
+
+
+def tables(
+    paper: Annotated[str | None, typer.Argument(metavar="PAPER", help="Such as honeine2013.")] = None,
+    table: Annotated[str | None, typer.Option("--table", metavar="N", help="One table of the paper.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All papers, the figures and the report.")] = False,
+    jobs: Jobs = 0,
+    out: Out = Path("results"),
+    quick: Quick = False,
+    no_run: Annotated[
+        bool, typer.Option("--no-run", help="Use what the store holds; say what is missing.")
+    ] = False,
+) -> None:
+    """Print the papers' tables beside the published figures; compute what is missing first.
+
+    Tables are written to DIR/tables/ as Markdown, CSV and LaTeX. Without a paper, list what there is.
+    """
+    from mcls.cli.run import cores, interrupted
+    from mcls.cli.show import print_failures
+    from mcls.errors import McLsError
+    from mcls.experiments.progress import make_progress
+    from mcls.reporting.catalog import PAPERS, get_paper, needed, run, write
+    from mcls.reporting.render import print_table
+    from mcls.reporting.studies import Studies
+
+    if everything and (paper or table):
+        raise McLsError("give a paper or --all, not both")
+    if table and not paper:
+        raise McLsError("--table belongs to a paper, such as: mcls tables honeine2013 --table 4")
+    if not everything and paper is None:
+        _list()
+        return
+    papers = list(PAPERS.values()) if everything else [get_paper(str(paper))]
+    specs = [papers[0].table(table)] if table else [spec for each in papers for spec in each.tables]
+    studies = Studies(out, quick)
+    outcomes = []
+    if not no_run:
+        try:
+            outcomes = run(needed(specs, studies), jobs or cores(), make_progress, _tell)
+        except KeyboardInterrupt:
+            interrupted(studies.out)
+    made = [table for spec in specs for table in spec.build(studies)]
+    for each in made:
+        print_table(each)
+    typer.echo(f"Written to {write(made, studies.out)}")
+    for outcome in outcomes:
+        print_failures(outcome)
+    if not all(outcome.ok for outcome in outcomes):
+        raise typer.Exit(1)
+
+
+def _tell(text: str) -> None:
+    typer.echo(text, err=True)
+
+
+def _list() -> None:
+    from mcls.cli.show import print_table
+    from mcls.reporting.catalog import PAPERS
+
+    rows = [[paper.name, spec.id, spec.title] for paper in PAPERS.values() for spec in paper.tables]
+    print_table(None, ["paper", "table", "what it holds"], rows)
+    typer.echo("mcls tables PAPER [--table N] runs and prints them; --all does everything; --quick tries it out.")

@@ -1,0 +1,69 @@
+"""The catalog of papers: which tables there are, running what they lack, writing them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from mcls.errors import unknown_name
+from mcls.experiments.runner import Outcome, Progress
+from mcls.experiments.store import write_file
+from mcls.reporting.papers import arvanitopoulos, honeine2013, noumir2011, xue2013
+from mcls.reporting.papers.base import Paper, TableSpec
+from mcls.reporting.render import FILES
+from mcls.reporting.studies import AbsentDataError, Studies, Study
+from mcls.reporting.table import Table
+
+PAPERS: dict[str, Paper] = {
+    paper.name: paper for paper in (honeine2013.PAPER, xue2013.PAPER, arvanitopoulos.PAPER, noumir2011.PAPER)
+}
+
+
+def get_paper(name: str) -> Paper:
+    """Look a paper up by its name."""
+    if name.lower() not in PAPERS:
+        raise unknown_name("paper", name, PAPERS)
+    return PAPERS[name.lower()]
+
+
+def needed(specs: Iterable[TableSpec], studies: Studies) -> list[Study]:
+    """The studies behind some tables, each once; those that time anything last, when the machine is idle again.
+
+    Studies whose data are not on this machine are left out: their tables say how to get them.
+    """
+    found: dict[str, Study] = {}
+    for spec in specs:
+        for name in spec.studies:
+            found[name] = studies[name]
+        for name in spec.extra:
+            try:
+                found[name] = studies[name]
+            except AbsentDataError:
+                continue
+    return sorted(found.values(), key=lambda study: study.config.timing)
+
+
+def run(
+    todo: Sequence[Study], jobs: int, make_progress: Callable[[], Progress], tell: Callable[[str], None]
+) -> list[Outcome]:
+    """Compute the cells that are missing, study by study."""
+    outcomes = []
+    for study in todo:
+        plan, store = study.experiment.plan, study.experiment.store
+        missing = sum(store.result(cell) is None for cell in plan.cells)
+        if not missing:
+            continue
+        how = "one at a time, for the clock" if study.config.timing else f"{jobs} at a time"
+        tell(f"{study.name}: {missing} of {len(plan.cells)} cells to compute, {how}")
+        outcomes.append(study.experiment.run(jobs=jobs, progress=make_progress()))
+        study.refresh()
+    return outcomes
+
+
+def write(tables: Iterable[Table], out: Path) -> Path:
+    """Write each table as Markdown, CSV and LaTeX below ``tables/``; return that folder."""
+    folder = out / "tables"
+    for table in tables:
+        for suffix, render in FILES.items():
+            write_file(folder / f"{table.name}{suffix}", render(table))
+    return folder

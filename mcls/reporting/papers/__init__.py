@@ -1,0 +1,1 @@
+"""The papers whose tables are reproduced, one module each."""

@@ -1,0 +1,86 @@
+"""What a paper is to the report: its tables, the studies behind each, and the functions that fill them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mcls.errors import unknown_name
+from mcls.reporting.studies import AbsentDataError, Figures, Studies
+from mcls.reporting.table import Entry, Table, make, number, words
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """One table of a paper: the configs it is filled from, and the function that does it.
+
+    ``extra`` configs need data that may not be on this machine; without them the table says so.
+    """
+
+    id: str
+    title: str
+    studies: tuple[str, ...]
+    build: Callable[[Studies], list[Table]]
+    extra: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper and its tables."""
+
+    name: str
+    title: str
+    tables: tuple[TableSpec, ...]
+
+    def table(self, wanted: str) -> TableSpec:
+        """A table by its number or name."""
+        for spec in self.tables:
+            if spec.id == wanted.lower():
+                return spec
+        raise unknown_name(f"table of {self.name}", wanted, [spec.id for spec in self.tables])
+
+
+def run_command(paper: str, table: str, studies: Studies) -> str:
+    """The command that runs what a table lacks."""
+    return f"mcls tables {paper} --table {table}{' --quick' if studies.quick else ''}"
+
+
+def not_run(name: str, title: str, reason: AbsentDataError, quick: bool) -> Table:
+    """The table of a study whose data are not here."""
+    return make(name, title, ["state"], [[words(f"not run: {reason}", "weak")]], quick=quick)
+
+
+def difference(ours: float | None, theirs: float | None) -> Entry:
+    """Ours minus theirs, with its sign."""
+    return number(None if ours is None or theirs is None else ours - theirs, sign=True)
+
+
+def ratio(value: float | None, base: float | None) -> float | None:
+    """How many times the base."""
+    return None if value is None or not base else value / base
+
+
+def mean_entry(figures: Figures | None, digits: int = 2) -> Entry:
+    """The mean error of a row, or what is wanting."""
+    if figures is None:
+        return number(None)
+    if figures.line.mean is None:
+        return words(figures.line.state, "weak")
+    return number(figures.line.mean, digits, figures.anchor)
+
+
+def processors(figures: Sequence[Figures]) -> list[str]:
+    """One note that names the machine the times were measured on."""
+    seen: dict[str, None] = {}
+    for each in figures:
+        for record in each.records:
+            if record is not None:
+                seen[_named(record["environment"])] = None
+    return [f"Measured on {' and '.join(seen)}, one cell at a time, one BLAS thread."] if seen else []
+
+
+def _named(environment: dict[str, Any]) -> str:
+    blas: dict[str, Any] = next((x for x in environment["libraries"] if x["user_api"] == "blas"), {})
+    library = f"{blas.get('internal_api', 'BLAS')} {blas.get('version') or ''}".strip()
+    return f"{environment['cpu']} ({environment['cores']} cores; {library})"

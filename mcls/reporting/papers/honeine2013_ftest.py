@@ -1,0 +1,154 @@
+"""honeine2013, Sec. 8: the 5×2cv F-test between all machines and between all labelbooks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from mcls.evaluation.statistics import TestResult, ftest_5x2cv
+from mcls.reporting.papers.base import TableSpec, run_command
+from mcls.reporting.studies import Figures, Studies, missing_note
+from mcls.reporting.table import NOTHING, Entry, Table, make, number, words
+
+STUDY = "honeine2013-ftest"
+ALPHA = 0.05
+_PROPOSED = ("oneLSM", "voLSSVM", "voRLS-beta", "voRLS-f", "voSVM")
+
+
+def test(a: Figures, b: Figures) -> TestResult | None:
+    """The F-test of two rows; None unless both have all their halves."""
+    first, second = a.halves, b.halves
+    return None if first is None or second is None else ftest_5x2cv(first, second)
+
+
+def p_entry(result: TestResult | None) -> Entry:
+    """A p-value, marked when equality is rejected; ``identical`` for machines that never differed."""
+    if result is None:
+        return words(NOTHING, "weak")
+    if result.identical:
+        return Entry("identical", 1.0, tone="weak")
+    return Entry(f"{result.p:.3f}", result.p, tone="bad" if result.differs(ALPHA) else "")
+
+
+def ftest(studies: Studies) -> list[Table]:
+    """A matrix of p-values a data set, the labelbooks of each machine, and the paper's claims."""
+    study = studies[STUDY]
+    labels = [entry.label for entry in study.config.datasets]
+    tables = [_matrix(studies, dataset) for dataset in labels]
+    return [*tables, _labelbooks(studies, labels), _claims(studies, labels)]
+
+
+def _matrix(studies: Studies, dataset: str) -> Table:
+    """Every machine with its first labelbook against every other."""
+    found = list(studies[STUDY].find(dataset=dataset))
+    machines = {figures.row.machine: figures for figures in reversed(found)}
+    chosen = [machines[name] for name in dict.fromkeys(f.row.machine for f in found)]
+    rows = []
+    for a in chosen:
+        tests = [words("") if a is b else p_entry(test(a, b)) for b in chosen]
+        rows.append([words(a.row.machine), number(a.line.mean, source=a.anchor), *tests])
+    return make(
+        f"honeine2013-ftest-{dataset}",
+        f"honeine2013, Sec. 8: {dataset}, p-values of the 5x2cv F-test",
+        ["machine", "error", *(f.row.machine for f in chosen)],
+        rows,
+        [
+            "error: mean over the ten halves, in percent. Labelbook alignment. p below 0.05 rejects equality "
+            f"(f > 4.74). Of {len(list(combinations(chosen, 2)))} tests of equal machines, one in twenty falls below.",
+            *missing_note(found, run_command("honeine2013", "ftest", studies)),
+        ],
+        studies.quick,
+    )
+
+
+def _books(studies: Studies, dataset: str, machine: str) -> list[Figures]:
+    return list(studies[STUDY].find(dataset=dataset, machine=machine))
+
+
+def _labelbooks(studies: Studies, datasets: Sequence[str]) -> Table:
+    rows = []
+    names = ("voLSSVM", "voRLS-beta", "voRLS-f", "voSVM", "szedmak")
+    for machine in names:
+        for dataset in datasets:
+            pairs = [(a, b, test(a, b)) for a, b in combinations(_books(studies, dataset, machine), 2)]
+            for a, b, result in pairs:
+                rows.append(
+                    [
+                        words(machine),
+                        words(dataset),
+                        words(a.row.labelbook),
+                        words(b.row.labelbook),
+                        number(a.line.mean, source=a.anchor),
+                        number(b.line.mean, source=b.anchor),
+                        p_entry(result),
+                    ]
+                )
+    return make(
+        "honeine2013-ftest-labelbooks",
+        "honeine2013, Sec. 8: does the labelbook matter? p-values of the 5x2cv F-test",
+        ["machine", "data set", "labelbook A", "labelbook B", "error A", "error B", "p"],
+        rows,
+        [
+            "min-correlation has alignment's Gram matrix and gives the same classes (Prop. 3). Szedmak's model is "
+            "degenerate with pm1 and indicators, so two labelbooks are left to compare.",
+            *missing_note(studies[STUDY].figures, run_command("honeine2013", "ftest", studies)),
+        ],
+        studies.quick,
+    )
+
+
+def _claims(studies: Studies, datasets: Sequence[str]) -> Table:
+    study = studies[STUDY]
+    proposed = [
+        test(a, b)
+        for dataset in datasets
+        for a, b in combinations([f for f in study.find(dataset=dataset) if f.row.machine in _PROPOSED], 2)
+    ]
+    szedmak = [test(a, b) for dataset in datasets for a, b in combinations(_books(studies, dataset, "szedmak"), 2)]
+    same = [
+        test(a, b)
+        for dataset in datasets
+        for a in study.find(dataset=dataset, machine="oneLSM")
+        for b in study.find(dataset=dataset, machine="ovA")
+    ]
+    rows = []
+    for claim, results, wanted in (
+        ("no significant difference between the proposed machines, whatever the label", proposed, "equal"),
+        ("Szedmak's depends on the label coding", szedmak, "different"),
+        ("oneLSM and OvA are one classifier", same, "identical"),
+    ):
+        known = [r for r in results if r is not None]
+        rejected = sum(r.differs(ALPHA) for r in known)
+        identical = sum(r.identical for r in known)
+        holds = {
+            "equal": rejected <= ALPHA * len(known),
+            "different": rejected > ALPHA * len(known),
+            "identical": identical == len(known),
+        }[wanted]
+        verdict = words("confirmed" if holds else "not confirmed", "good" if holds else "bad")
+        if len(known) < len(results):
+            verdict = words("not complete", "weak")
+        rows.append(
+            [
+                words(claim),
+                number(len(known), 0),
+                number(rejected, 0),
+                number(identical, 0),
+                verdict,
+            ]
+        )
+    return make(
+        "honeine2013-ftest-claims",
+        "honeine2013, Sec. 8: what the paper concludes from the test",
+        ["claim", "tests", "equality rejected", "identical", "verdict"],
+        rows,
+        [
+            "At level 0.05, one test of equal machines in twenty rejects: more than that share speaks for a "
+            "difference, fewer for none. Szedmak's model with the two labelbooks that would differ most is degenerate "
+            "and cannot be tested."
+        ],
+        studies.quick,
+    )
+
+
+FTEST = TableSpec("ftest", "the statistical test of Sec. 8", (STUDY,), ftest)

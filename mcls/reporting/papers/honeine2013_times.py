@@ -1,0 +1,150 @@
+"""honeine2013, Tables 5 and 6: computation times, and the larger data sets."""
+
+from __future__ import annotations
+
+import math
+
+from mcls.reporting.papers.base import TableSpec, difference, mean_entry, not_run, processors, ratio, run_command
+from mcls.reporting.published import figure
+from mcls.reporting.studies import AbsentDataError, Figures, Studies, missing_note
+from mcls.reporting.table import Entry, Table, make, number, seconds, words
+
+_MACHINES = ("ovA", "ovO", "oneLSM", "voLSSVM", "voRLS", "voSVM")  # as Table 5 calls them
+_OURS = {"voRLS": "voRLS-beta"}
+_DATASETS = ("iris", "wine", "glass", "vowel", "yeast")
+
+
+def _points(found: Figures) -> int:
+    return math.prod(len(values) for values in found.row.cells[0].grid.values())
+
+
+def _time(studies: Studies, engine: str, dataset: str, machine: str) -> tuple[Figures | None, float | None, bool]:
+    """Our row, its time in seconds, and whether that is scaled up from a part of the grid."""
+    study = studies[f"honeine2013-table5-{engine}"]
+    scale = 1.0
+    if engine == "refit" and dataset == "yeast":
+        whole = _points(study.figures[0])
+        study = studies["honeine2013-table5-yeast"]
+        scale = whole / _points(study.figures[0])
+    found = study.one(dataset=dataset, machine=_OURS.get(machine, machine))
+    if found is None or found.line.time_mean is None:
+        return found, None, scale != 1
+    return found, scale * found.line.time_mean, scale != 1
+
+
+def table5(studies: Studies) -> list[Table]:
+    """Times by both engines, each with its ratio to oneLSM's beside the paper's ratio."""
+    rows, used = [], []
+    for dataset in _DATASETS:
+        base = {e: _time(studies, e, dataset, "oneLSM")[1] for e in ("refit", "fast")}
+        paper_base = figure("honeine2013-table5-time", "seconds", dataset=dataset, machine="oneLSM")
+        for machine in _MACHINES:
+            printed = figure("honeine2013-table5-time", "seconds", dataset=dataset, machine=machine)
+            row = [words(dataset), words(machine), number(printed, 0), number(ratio(printed, paper_base))]
+            times = {}
+            for engine in ("refit", "fast"):
+                found, time, scaled = _time(studies, engine, dataset, machine)
+                used += [found] if found else []
+                times[engine] = time
+                entry = seconds(time, found.cell(0) if found else "")
+                about = "≈ " if scaled and time is not None else ""
+                row += [Entry(about + entry.text, entry.value, entry.source, entry.tone)]
+                row += [number(ratio(time, base[engine]))]
+            rows.append([*row, number(ratio(times["refit"], times["fast"]), 1)])
+    columns = ["data set", "machine", "paper s", "paper ratio", "refit s", "refit ratio", "fast s", "fast ratio"]
+    return [
+        make(
+            "honeine2013-table5",
+            "honeine2013, Table 5: seconds of one whole grid search",
+            [*columns, "refit / fast"],
+            rows,
+            [
+                "ratio: the time over oneLSM's on the same data set by the same engine. refit: a fit at every fold and "
+                "point, as the authors timed; fast: the exact shortcuts, with the same errors.",
+                "≈: measured at 9 points spread over the grid and scaled to all of it. voRLS is voRLS-beta; voSVM uses "
+                "the active-set solver; labelbook alignment.",
+                *processors(used),
+                *missing_note(used, run_command("honeine2013", "5", studies)),
+            ],
+            studies.quick,
+        )
+    ]
+
+
+_LARGE = ("oneLSM", "voLSSVM", "voSVM", "ovA", "ovO", "szedmak")
+
+
+def table6(studies: Studies) -> list[Table]:
+    """USPS (the copy is named) and the first 2000 letters: errors and times."""
+    tables = [_large_table(studies, "honeine2013-table6-usps", "usps", "USPS, the shipped copy (GPML)")]
+    title = "USPS, ESL's copy"
+    try:
+        tables.append(_large_table(studies, "honeine2013-table6-usps-esl", "usps", title))
+    except AbsentDataError as absent:
+        tables.append(not_run("honeine2013-table6-usps-esl", _title6(title), absent, studies.quick))
+    return [*tables, _large_table(studies, "honeine2013-table6-letter", "letter", "letter, the first 2000 rows")]
+
+
+def _title6(what: str) -> str:
+    return f"honeine2013, Table 6: {what}"
+
+
+def _large_table(studies: Studies, name: str, printed_as: str, what: str) -> Table:
+    study = studies[name]
+    rows = []
+    for entry in study.config.datasets:
+        n = str(entry.options.get("sample", entry.options.get("first")))
+        where = {"dataset": printed_as, "n": n}
+        paper_base = figure("honeine2013-table6-large", "seconds", machine="oneLSM", **where)
+        one = study.one(dataset=entry.label, machine="oneLSM")
+        base = one.line.time_mean if one else None
+        for machine in _LARGE:
+            found = study.one(dataset=entry.label, machine=machine)
+            if found is None:
+                continue
+            error, time = (
+                figure("honeine2013-table6-large", column, machine=machine, **where)
+                for column in ("error", "seconds")
+            )
+            actual = found.row.cells[0].dataset.load().n
+            rows.append(
+                [
+                    number(actual, 0),
+                    words(machine),
+                    mean_entry(found),
+                    number(error),
+                    difference(found.line.mean, error),
+                    seconds(found.line.time_mean, found.cell(0)),
+                    number(ratio(found.line.time_mean, base)),
+                    number(time, 0),
+                    number(ratio(time, paper_base)),
+                ]
+            )
+    return make(
+        name,
+        _title6(what),
+        ["n", "machine", "error", "paper error", "difference", "seconds", "ratio", "paper s", "paper ratio"],
+        rows,
+        [
+            "The smallest 10-fold cross-validation error over the grid, in percent; seconds of the whole grid search "
+            "by the fast engine; ratio: over oneLSM's time. USPS: every second pixel, not rescaled.",
+            *processors(study.figures),
+            *missing_note(study.figures, run_command("honeine2013", "6", studies)),
+        ],
+        studies.quick,
+    )
+
+
+TABLE5 = TableSpec(
+    "5",
+    "computation times by both engines",
+    ("honeine2013-table5-refit", "honeine2013-table5-yeast", "honeine2013-table5-fast"),
+    table5,
+)
+TABLE6 = TableSpec(
+    "6",
+    "USPS and letters",
+    ("honeine2013-table6-usps", "honeine2013-table6-letter"),
+    table6,
+    extra=("honeine2013-table6-usps-esl",),
+)

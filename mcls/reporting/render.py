@@ -1,0 +1,154 @@
+"""Tables as text: Markdown, CSV, LaTeX, HTML, and the terminal."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+from typing import TYPE_CHECKING
+
+from mcls.reporting.table import NOTHING, Entry, Table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_RICH = {"good": "green", "near": "yellow", "bad": "bold red", "weak": "dim", "": ""}
+
+
+def to_markdown(table: Table) -> str:
+    """A Markdown page: heading, table, notes."""
+    rule = "|" + "|".join("---:" if table.is_numeric(j) else "---" for j in range(len(table.columns))) + "|"
+    lines = [f"# {table.heading}", "", _bar(table.columns), rule]
+    lines += [_bar([entry.text for entry in row]) for row in table.rows]
+    lines += ["", *(f"- {note}" for note in table.remarks)] if table.remarks else []
+    return "\n".join(lines) + "\n"
+
+
+def _bar(texts: tuple[str, ...] | list[str]) -> str:
+    return "| " + " | ".join(text.replace("|", "\\|") for text in texts) + " |"
+
+
+def to_csv(table: Table) -> str:
+    """CSV with an empty field for what is not known; a quick run has one more column that says so."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow([*table.columns, *(["run"] if table.quick else [])])
+    for row in table.rows:
+        texts = ["" if entry.text == NOTHING else entry.text for entry in row]
+        writer.writerow([*texts, *(["quick"] if table.quick else [])])
+    return buffer.getvalue()
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "≤": r"$\le$",
+    "≥": r"$\ge$",
+    "γ": r"$\gamma$",
+    "σ": r"$\sigma$",
+    "λ": r"$\lambda$",
+    "β": r"$\beta$",
+    "ℓ": r"$\ell$",
+    "→": r"$\rightarrow$",
+    "√": r"$\surd$",
+    "₁": r"$_1$",
+    "₂": r"$_2$",
+    "²": r"$^2$",
+    "–": "--",
+    "−": "$-$",
+}
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(letter, letter) for letter in text)
+
+
+def to_latex(table: Table) -> str:
+    """A LaTeX longtable (packages booktabs and longtable), the notes below its caption."""
+    kinds = "".join("r" if table.is_numeric(j) else "l" for j in range(len(table.columns)))
+    head = " & ".join(_latex(column) for column in table.columns) + r" \\"
+    lines = [
+        rf"\begin{{longtable}}{{{kinds}}}",
+        rf"\caption{{{_latex(table.heading)}}}\label{{tab:{table.name}}}\\",
+        r"\toprule",
+        head,
+        r"\midrule",
+        r"\endfirsthead",
+        r"\toprule",
+        head,
+        r"\midrule",
+        r"\endhead",
+        r"\bottomrule",
+        r"\endfoot",
+    ]
+    lines += [" & ".join(_latex(entry.text) for entry in row) + r" \\" for row in table.rows]
+    lines.append(r"\end{longtable}")
+    lines += [rf"\noindent {_latex(note)}\par" for note in table.remarks]
+    return "\n".join(lines) + "\n"
+
+
+def to_html(table: Table) -> str:
+    """An HTML section: heading, a table whose numbers link to their sources, notes."""
+    numeric = [table.is_numeric(j) for j in range(len(table.columns))]
+    heads = "".join(
+        f'<th scope="col" class="{"n" if is_number else ""}"><button type="button">{html.escape(column)}</button></th>'
+        for column, is_number in zip(table.columns, numeric)
+    )
+    rows = "\n".join(
+        "<tr>" + "".join(_html_cell(entry, is_number) for entry, is_number in zip(row, numeric)) + "</tr>"
+        for row in table.rows
+    )
+    notes = "".join(f"<li>{html.escape(note)}</li>" for note in table.remarks)
+    return (
+        f'<section id="{html.escape(table.name)}">\n<h3>{html.escape(table.heading)}</h3>\n'
+        f'<div class="wide"><table class="sortable">\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n'
+        f"</table></div>\n" + (f"<ul>{notes}</ul>\n" if notes else "") + "</section>\n"
+    )
+
+
+def _html_cell(entry: Entry, numeric: bool) -> str:
+    text = html.escape(entry.text)
+    if entry.source:
+        text = f'<a href="{html.escape(entry.source)}">{text}</a>'
+    classes = " ".join(filter(None, ["n" if numeric else "", entry.tone]))
+    attributes = f' class="{classes}"' if classes else ""
+    if entry.value is not None:
+        attributes += f' data-v="{entry.value:.10g}"'
+    return f"<td{attributes}>{text}</td>"
+
+
+def print_table(table: Table, console: Console | None = None) -> None:
+    """Print a table to the terminal; outside one nothing is cut off."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    made = RichTable(title=Text(table.heading, style="bold"), title_justify="left", box=SIMPLE_HEAD)
+    for j, column in enumerate(table.columns):
+        numeric = table.is_numeric(j)
+        made.add_column(Text(column), justify="right" if numeric else "left", no_wrap=numeric)
+    for row in table.rows:
+        made.add_row(*(Text(entry.text, style=_RICH[entry.tone]) for entry in row))
+    console = console or Console()
+    if not console.is_terminal:
+        console = Console(width=10_000, file=console.file)
+        console.width = max(console.measure(made).maximum, 100)
+    console.print(made)
+    for note in table.remarks:
+        console.print(Text(f"  {note}"), soft_wrap=True)
+    console.print()
+
+
+#: Suffix of a file → the function that writes it.
+FILES = {".md": to_markdown, ".csv": to_csv, ".tex": to_latex}

@@ -1,0 +1,77 @@
+"""``mcls tables``: listing, running what is missing, reading the store alone, quick runs, mistakes."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+
+import pytest
+
+from mcls.cli.app import main
+
+pytestmark = pytest.mark.usefixtures("cache")
+
+
+def call(*args: object) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
+        main([str(a) for a in args])
+    code = ended.value.code
+    return (code if isinstance(code, int) else 0), out.getvalue(), err.getvalue()
+
+
+def test_without_a_paper_it_lists_what_there_is():
+    code, out, _ = call("tables")
+    assert code == 0
+    for name in ("honeine2013", "xue2013", "arvanitopoulos", "noumir2011", "ftest"):
+        assert name in out
+
+
+def test_runs_what_is_missing_once_and_writes_three_formats(tmp_path):
+    args = ("tables", "noumir2011", "--quick", "-j", 1, "--out", tmp_path)
+    code, out, err = call(*args)
+    assert code == 0
+    assert "4 of 4 cells to compute" in err
+    assert "voRLS-f" in out
+    assert "QUICK run" in out
+    assert "not run: mcls data fetch pavia-university" in out
+    folder = tmp_path / "quick" / "tables"
+    for suffix in ("md", "csv", "tex"):
+        assert (folder / f"noumir2011-iris.{suffix}").stat().st_size > 100
+    code, again, err = call(*args)
+    assert "to compute" not in err
+    assert again == out
+
+
+def test_the_environment_asks_for_a_quick_run_too(tmp_path, monkeypatch):
+    monkeypatch.setenv("QUICK", "1")
+    code, out, _ = call("tables", "noumir2011", "--table", "iris", "--no-run", "--out", tmp_path)
+    assert code == 0
+    assert "[QUICK]" in out
+    monkeypatch.setenv("QUICK", "0")
+    assert "[QUICK]" not in call("tables", "noumir2011", "--table", "iris", "--no-run", "--out", tmp_path)[1]
+
+
+def test_no_run_states_what_is_missing_and_computes_nothing(tmp_path):
+    code, out, err = call("tables", "noumir2011", "--table", "iris", "--no-run", "--out", tmp_path)
+    assert code == 0
+    assert "INCOMPLETE: 80 of 80 cells are missing" in out
+    assert "mcls tables noumir2011 --table iris" in out
+    assert "compute" not in err
+    assert not list(tmp_path.glob("*/cells/*"))
+
+
+@pytest.mark.parametrize(
+    "args, message",
+    [
+        (["honeine"], "unknown paper 'honeine'; did you mean 'honeine2013'?"),
+        (["honeine2013", "--table", "7"], "unknown table of honeine2013 '7'"),
+        (["--table", "4"], "--table belongs to a paper"),
+        (["xue2013", "--all"], "give a paper or --all, not both"),
+    ],
+)
+def test_mistakes_are_one_line(args, message):
+    code, _, err = call("tables", *args)
+    assert code == 2
+    assert message in err
+    assert err.count("\n") == 1

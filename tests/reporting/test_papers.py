@@ -1,0 +1,179 @@
+"""Each paper's tables from a made-up store: marks, differences, what is missing, quick labels."""
+
+from __future__ import annotations
+
+import pytest
+
+from mcls.reporting.catalog import PAPERS
+from mcls.reporting.papers import honeine2013
+from mcls.reporting.papers.base import Paper, TableSpec
+from mcls.reporting.published import figure, read
+from mcls.reporting.studies import Studies
+from tests.reporting.made_up import fill, record, texts
+
+pytestmark = pytest.mark.usefixtures("cache")
+
+SPECS = [
+    pytest.param(paper, spec, id=f"{paper.name}-{spec.id}") for paper in PAPERS.values() for spec in paper.tables
+]
+
+
+@pytest.mark.parametrize("paper, spec", SPECS)
+def test_an_empty_store_says_what_is_missing_and_how_to_get_it(tmp_path, paper: Paper, spec: TableSpec):
+    for table in spec.build(Studies(tmp_path, is_quick=True)):
+        text = " ".join(table.remarks) + " ".join(entry.text for row in table.rows for entry in row)
+        assert "missing" in text or "not run" in text or "not complete" in text
+        assert "QUICK" in table.heading
+        assert all(entry.source == "" for row in table.rows for entry in row if entry.text.endswith("missing"))
+
+
+@pytest.mark.parametrize("paper, spec", SPECS)
+def test_a_full_store_leaves_nothing_to_say(tmp_path, paper: Paper, spec: TableSpec):
+    studies = Studies(tmp_path, is_quick=True)
+    for name in spec.studies:
+        fill(studies[name])
+    for table in spec.build(studies):
+        assert "INCOMPLETE" not in " ".join(table.notes)
+        for row in table.rows:
+            for entry in row:
+                if entry.source and not entry.source.startswith("#"):
+                    assert (studies.out / entry.source).is_file()
+
+
+def test_marks_against_the_paper_s_bracket(tmp_path):
+    studies = Studies(tmp_path, is_quick=True)
+    # oneLSM on iris: the paper has 2.80, best 2.00, worst 3.33.
+    wanted = {"oneLSM": 0.028, "ovA": 0.040, "ovO": 0.0413}
+    fill(studies["honeine2013-table4"], lambda cell: wanted.get(cell.machine, 0.5))
+    fill(studies["honeine2013-borrowed"])
+    tables = {table.name: table for table in honeine2013.table4(studies)}
+    iris = tables["honeine2013-table4-iris"]
+    marks = {name: texts(iris, machine=name)["mark"] for name in wanted}
+    assert marks == {"oneLSM": "inside", "ovA": "near", "ovO": "outside"}
+    assert texts(iris, machine="oneLSM")["difference"] == "+0.00"
+    assert texts(iris, machine="ovA")["difference"] == "+1.20"
+    overview = texts(tables["honeine2013-table4"], machine="ovA")
+    assert overview["iris"] == "4.00 (2.80) ≈"
+    assert overview["wine"] == "4.00 (0.33) ✗"
+
+
+def test_szedmak_is_degenerate_where_the_mathematics_says_so(tmp_path):
+    studies = Studies(tmp_path, is_quick=True)
+    fill(studies["honeine2013-table4"])
+    iris = honeine2013.table4(studies)[0]
+    for book, shown in (("pm1", "degenerate"), ("indicators", "degenerate"), ("alignment", "25.00")):
+        assert texts(iris, machine="szedmak", labelbook=book)["mean"] == shown
+    assert texts(iris, machine="szedmak", labelbook="pm1")["paper mean"] == "3.73"
+
+
+def test_optimism_is_nested_minus_the_same_replicate(tmp_path):
+    studies = Studies(tmp_path, is_quick=True)
+    study = studies["honeine2013-table4"]
+    for cell in study.experiment.plan.cells:
+        error = 0.30 if cell.protocol == "nested" else 0.20 + 0.05 * cell.replicate
+        study.experiment.store.write(record(cell, error))
+    row = texts(honeine2013.table4(studies)[0], machine="oneLSM")
+    assert (row["mean"], row["best"], row["worst"]) == ("22.50", "20.00", "25.00")
+    assert (row["nested"], row["optimism"]) == ("30.00", "+10.00")
+
+
+def test_rows_that_share_cells_count_once_among_the_missing(tmp_path):
+    studies = Studies(tmp_path, is_quick=True)
+    notes = " ".join(honeine2013.table4(studies)[-1].notes)
+    cells = [c for name in ("table4", "borrowed") for c in studies[f"honeine2013-{name}"].experiment.plan.cells]
+    expected = sum(cell.protocol == "published" for cell in cells)
+    assert f"{expected} of {expected} cells are missing" in notes
+
+
+def test_claims_of_table_4(tmp_path):
+    studies = Studies(tmp_path, is_quick=True)
+    fill(studies["honeine2013-table4"], lambda cell: {"szedmak": 0.4, "ovA": 0.21}.get(cell.machine, 0.2))
+    fill(studies["honeine2013-borrowed"], lambda cell: 0.2)
+    (table,) = honeine2013.claims(studies)
+    verdicts = {row[0].text: (row[3].text, row[4].text) for row in table.rows}
+    assert verdicts["oneLSM has the error of OvA"] == ("0 of 5", "not confirmed")
+    assert verdicts["Szedmak's is worse than all the proposed machines"] == ("15 of 15", "confirmed")
+    assert verdicts["vo-SVM without bias is at least as good as Szedmak's with it"] == ("15 of 15", "confirmed")
+
+
+def test_table_5_gives_ratios_and_scales_yeast_to_the_whole_grid(tmp_path):
+    studies = Studies(tmp_path)
+    for name, factor in (("refit", 4.0), ("yeast", 1.0), ("fast", 2.0)):
+        study = studies[f"honeine2013-table5-{name}"]
+        for cell in study.experiment.plan.cells:
+            time = factor * {"oneLSM": 1.0, "ovA": 10.0}.get(cell.machine, 3.0)
+            study.experiment.store.write(record(cell, 0.1, seconds=time))
+    (table,) = PAPERS["honeine2013"].table("5").build(studies)
+    iris = texts(table, **{"data set": "iris", "machine": "ovA"})
+    assert (iris["paper s"], iris["paper ratio"]) == ("102", "2.68")
+    assert (iris["refit s"], iris["refit ratio"], iris["fast s"], iris["fast ratio"]) == (
+        "40",
+        "10.00",
+        "20",
+        "10.00",
+    )
+    assert iris["refit / fast"] == "2.0"
+    yeast = texts(table, **{"data set": "yeast", "machine": "oneLSM"})
+    assert yeast["refit s"] == "≈ 9"  # 9 of 81 points
+    assert "made-up CPU" in " ".join(table.notes)
+
+
+def test_the_f_test_finds_identical_machines_and_real_differences(tmp_path):
+    studies = Studies(tmp_path, is_quick=True)
+    study = studies["honeine2013-ftest"]
+    for cell in study.experiment.plan.cells:
+        error = {"ovO": 0.5}.get(cell.machine, 0.2) + 0.001 * cell.replicate
+        halves = [error, error + (0.01 if cell.machine == "ovO" else 0.0)]
+        study.experiment.store.write(record(cell, error, errors=halves))
+    tables = {table.name: table for table in PAPERS["honeine2013"].table("ftest").build(studies)}
+    row = texts(tables["honeine2013-ftest-iris"], machine="oneLSM")
+    assert row["ovA"] == "identical"
+    assert row["ovO"] == "0.000"
+    claims = {r[0].text: r[4].text for r in tables["honeine2013-ftest-claims"].rows}
+    assert claims["oneLSM and OvA are one classifier"] == "confirmed"
+    assert claims["Szedmak's depends on the label coding"] == "not confirmed"
+
+
+def test_xue_shows_both_selections_and_who_wins(tmp_path):
+    studies = Studies(tmp_path, is_quick=True)
+    fill(studies["xue2013-linear"], lambda cell: 0.17 if cell.machine == "rlsc" else 0.20)
+    fill(studies["xue2013-ftest-linear"])
+    accuracy, gain = PAPERS["xue2013"].table("1").build(studies)
+    row = texts(accuracy, **{"data set": "iris", "machine": "rlsc"})
+    assert row["paper"] == "82.93 ± 3.48"
+    assert row["ours, CV"] == "83.00 ± 0.00"
+    assert row["CV - paper"] == "+0.07"
+    assert row["ours, oracle"] == "85.00 ± 0.00"
+    assert "ORACLE" in " ".join(accuracy.notes)
+    row = texts(gain, **{"data set": "iris", "machines": "rlsc → olc-rlsc"})
+    assert (row["paper"], row["ours, CV"]) == ("+1.20", "-3.00")
+    assert (row["p (F-test)"], row["helps (5x2cv)"]) == ("identical", "no")
+    assert "wins in 12 of 12 cases of the paper, 0 of ours" in " ".join(gain.notes)
+
+
+def test_arvanitopoulos_reports_sizes_and_both_readings_of_sigma(tmp_path):
+    studies = Studies(tmp_path, is_quick=True)
+    study = studies["arvanitopoulos-uci"]
+    fill(study, lambda cell: 0.05 if cell.options.get("sigma") != 1 and "sigma" in cell.options else 0.10)
+    uci, faces = PAPERS["arvanitopoulos"].table("3").build(studies)
+    where = {"data set": "vowel", "kernel": "gaussian", "criterion": "fldr", "machine": "sub-ecoc"}
+    row = texts(uci, **where)
+    assert (row["accuracy"], row["accuracy, σ a width"]) == ("95.00", "90.00")
+    assert (row["rows × columns"], row["paper's"]) == ("5 × 4", "11 × 10")
+    assert row["paper"] == "98.99"
+    assert faces.rows[0][0].text == "not run: mcls data import cohn-kanade FOLDER"
+
+
+def test_pavia_is_not_run_without_its_cube(tmp_path):
+    (table,) = PAPERS["noumir2011"].table("pavia").build(Studies(tmp_path))
+    assert table.rows[0][0].text == "not run: mcls data fetch pavia-university"
+
+
+def test_every_published_figure_of_table_4_finds_its_place():
+    printed = honeine2013.printed_rows()
+    assert len(printed) == 34
+    for row in read("honeine2013-table4-error"):
+        assert (row["machine"], row["labelbook"]) in printed
+        assert figure(
+            "honeine2013-table4-error", "error_mean", **{k: row[k] for k in ("machine", "labelbook", "dataset")}
+        )

@@ -1,0 +1,28 @@
+"""The published figures that travel with the package."""
+
+from __future__ import annotations
+
+import pytest
+
+from mcls.errors import McLsError
+from mcls.reporting.published import figure, read
+from mcls.resources import paper_tables_dir
+
+
+def test_every_file_is_as_typed_out_from_the_papers(shared_dir):
+    originals = sorted((shared_dir / "paper_tables").glob("*.csv"))
+    assert [p.name for p in originals] == sorted(p.name for p in paper_tables_dir().glob("*.csv"))
+    for path in originals:
+        assert (paper_tables_dir() / path.name).read_bytes() == path.read_bytes()
+
+
+def test_figures_are_found_by_their_columns():
+    where = {"machine": "voSVM", "labelbook": "alignment", "dataset": "glass"}
+    assert figure("honeine2013-table4-error", "error_worst", **where) == 28.9
+    assert figure("honeine2013-table4-error", "error_best", machine="svm-ovA", dataset="iris") is None
+    assert figure("honeine2013-table4-error", "error_mean", machine="nobody") is None
+
+
+def test_a_wrong_name_gets_the_nearest_one():
+    with pytest.raises(McLsError, match="did you mean 'noumir2011'"):
+        read("noumir201")

@@ -1,0 +1,97 @@
+"""The renderers: what is in the table is in the text, and nothing in it breaks the format."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from html.parser import HTMLParser
+
+import pytest
+from rich.console import Console
+
+from mcls.reporting.render import print_table, to_csv, to_html, to_latex, to_markdown
+from mcls.reporting.table import make, number, words
+
+AWKWARD = 'a|b & <c> 50%_{x} \\ ~^ "q"'
+
+
+@pytest.fixture
+def table():
+    rows = [
+        [words("oneLSM"), number(2.8, source="#cells-t-0", tone="good"), words(AWKWARD)],
+        [words("ovA"), number(None), words("")],
+    ]
+    return make("t", "A title & more", ["machine", "error", "what"], rows, ["a <note>"])
+
+
+def test_markdown_has_one_line_a_row_and_escapes_bars(table):
+    lines = to_markdown(table).splitlines()
+    assert lines[0] == "# A title & more"
+    assert lines[3] == "|---|---:|---|"
+    assert lines[4].startswith("| oneLSM | 2.80 | a\\|b")
+    assert len(re.findall(r"(?<!\\)\|", lines[4])) == 4
+    assert lines[-1] == "- a <note>"
+
+
+def test_csv_reads_back_and_leaves_unknown_figures_empty(table):
+    rows = list(csv.reader(io.StringIO(to_csv(table))))
+    assert rows == [["machine", "error", "what"], ["oneLSM", "2.80", AWKWARD], ["ovA", "", ""]]
+
+
+def test_csv_of_a_quick_run_says_so_in_every_row(table):
+    quick = make(table.name, table.title, table.columns, table.rows, quick=True)
+    rows = list(csv.DictReader(io.StringIO(to_csv(quick))))
+    assert [row["run"] for row in rows] == ["quick", "quick"]
+
+
+def test_latex_escapes_what_tex_would_read(table):
+    text = to_latex(table)
+    assert r"a|b \& <c> 50\%\_\{x\} \textbackslash{} \textasciitilde{}\textasciicircum{}" in text
+    assert r"\begin{longtable}{lrl}" in text
+    assert text.count(r"\begin{") == text.count(r"\end{")
+
+
+class _Balance(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.links: list[str | None] = []
+        self.data = ""
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+        if tag == "a":
+            self.links.append(dict(attrs)["href"])
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.data += data
+
+
+def test_html_is_balanced_escaped_and_linked(table):
+    text = to_html(table)
+    page = _Balance()
+    page.feed(text)
+    assert page.open == []
+    assert page.links == ["#cells-t-0"]
+    assert AWKWARD in page.data
+    assert "<c>" not in text
+    assert 'data-v="2.8"' in text
+    assert 'class="n good"' in text
+
+
+@pytest.mark.parametrize("render", [to_markdown, to_latex, to_html])
+def test_every_format_of_a_quick_run_says_so(render, table):
+    quick = make(table.name, table.title, table.columns, table.rows, quick=True)
+    assert "QUICK" in render(quick)
+    assert "QUICK" not in render(table)
+
+
+def test_outside_a_terminal_nothing_is_cut_off(table):
+    out = io.StringIO()
+    print_table(table, Console(file=out, width=20))
+    assert AWKWARD in out.getvalue()
+    assert "a <note>" in out.getvalue()
