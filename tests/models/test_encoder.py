@@ -1,0 +1,76 @@
+"""Columns to features: the stated rule, and what cannot be a feature."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mcls.data.tables import read_table
+from mcls.errors import McLsError
+from mcls.evaluation.scaling import to_range
+from mcls.models.encoder import Encoder, OneHotColumn, ScaledColumn, column_values, learn_encoder
+
+
+def encoder_of(tmp_path, text, target="kind"):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    columns, _ = read_table(path, target)
+    encoder = learn_encoder(columns, path)
+    return encoder, encoder.encode({c.name: column_values(c) for c in columns})
+
+
+MIXED = "size,hue,const,kind\n0,red,7,a\n5,green,7,b\n10,red,7,a\n2.5,blue,7,b\n"
+
+
+def test_numbers_are_scaled_and_texts_one_hot(tmp_path):
+    encoder, X = encoder_of(tmp_path, MIXED)
+    assert encoder.feature_names == ("size", "hue=blue", "hue=green", "hue=red", "const")
+    assert X.tolist() == [[-1, 0, 0, 1, 0], [0, 0, 1, 0, 0], [1, 0, 0, 1, 0], [-0.5, 1, 0, 0, 0]]
+
+
+def test_numbers_are_scaled_as_everywhere_else_in_mcls():
+    x = np.random.default_rng(0).normal(size=(50, 1)) * 1e3
+    column = ScaledColumn(name="x", low=x.min(), high=x.max())
+    assert np.array_equal(column.encode(x[:, 0]), to_range(x))
+    assert column.encode([x.max() + (x.max() - x.min())])[0, 0] == pytest.approx(3.0)
+
+
+def test_it_survives_json(tmp_path):
+    encoder, _ = encoder_of(tmp_path, MIXED)
+    assert Encoder.model_validate_json(encoder.model_dump_json()) == encoder
+
+
+@pytest.mark.parametrize(
+    "rows, complaint",
+    [
+        ("1,5,a\n2,6,b\n", None),
+        ("".join(f"n{i},{i},{'ab'[i % 2]}\n" for i in range(30)), "30 different texts .* remove the column"),
+        ('"1,5",2,a\n"2,5",3,b\n', "write decimals with a point"),
+        ("-1e308,2,a\n1e308,3,b\n", "too far apart"),
+    ],
+)
+def test_columns_that_are_no_features(tmp_path, rows, complaint):
+    text = "x,y,kind\n" + rows
+    if complaint is None:
+        encoder_of(tmp_path, text)
+    else:
+        with pytest.raises(McLsError, match=complaint):
+            encoder_of(tmp_path, text)
+
+
+def test_a_number_out_of_all_proportion_is_refused():
+    with pytest.raises(McLsError, match="column 'x': 1e\\+300 is too far"):
+        ScaledColumn(name="x", low=0.0, high=1e-10).encode(["1e300"])
+
+
+def test_an_encoder_from_a_file_is_checked():
+    for columns in ([], [{"kind": "text", "name": "a", "levels": []}], [{"kind": "date", "name": "a"}],
+                    [{"kind": "number", "name": "a", "low": 0, "high": float("inf")}],
+                    [{"kind": "number", "name": "a", "low": 0, "high": 1}] * 2):  # fmt: skip
+        with pytest.raises(ValueError, match="Encoder"):
+            Encoder.model_validate({"columns": columns})
+
+
+def test_one_hot_rows_differ_by_a_squared_distance_of_two():
+    X = OneHotColumn(name="hue", levels=("a", "b", "c")).encode(["a", "c"])
+    assert np.sum((X[0] - X[1]) ** 2) == 2.0

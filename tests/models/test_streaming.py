@@ -1,0 +1,182 @@
+"""Predicting and judging tables in pieces: any order of columns, any size of piece, every complaint with its line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mcls.errors import McLsError
+from mcls.models import streaming
+from mcls.models.fitting import fit_table
+from mcls.resources import datasets_dir
+
+MIXED = "size,hue,kind\n" + "".join(
+    f"{i % 7 + (3 if i % 2 else 0)},{'red' if i % 2 else ['green', 'blue'][i % 4 // 2]},{'ab'[i % 2]}\n"
+    for i in range(40)
+)
+SMALL = {"gamma": [0.1], "sigma": [1.0]}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("train") / "mixed.csv"
+    path.write_text(MIXED)
+    return fit_table(path, "kind", grid=SMALL, folds=3).model
+
+
+@pytest.fixture
+def table(tmp_path):
+    def write(text, name="new.csv"):
+        path = tmp_path / name
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+        return path
+
+    return write
+
+
+def predicted(model, path, **options):
+    out = io.StringIO(newline="")
+    count = streaming.predict_table(model, path, out, **options)
+    rows = list(csv.DictReader(io.StringIO(out.getvalue())))
+    assert len(rows) == count
+    return rows
+
+
+def test_columns_in_any_order_and_others_kept(model, table):
+    plain = predicted(model, table("size,hue\n1,green\n8,red\n"))
+    assert [r["prediction"] for r in plain] == ["a", "b"]
+    mixed = predicted(model, table('note,hue,id,size\n"a ""b"", c",green,7,1\nx,red,8,8\n'))
+    assert [r["prediction"] for r in mixed] == ["a", "b"]
+    assert list(mixed[0]) == ["note", "hue", "id", "size", "prediction"]
+    assert mixed[0]["note"] == 'a "b", c'
+
+
+def test_the_separator_and_the_class_column_are_kept(model, table):
+    out = io.StringIO()
+    streaming.predict_table(model, table("size;kind;hue\n1;b;green\n"), out)
+    assert out.getvalue() == "size;kind;hue;prediction\n1;b;green;a\n"
+
+
+def test_scores_add_a_column_a_class_and_the_largest_wins(table, tmp_path):
+    model = fit_table(datasets_dir() / "iris.csv", "class", grid=SMALL, folds=3).model
+    rows = predicted(model, datasets_dir() / "iris.csv", scores=True)
+    names = ["setosa", "versicolor", "virginica"]
+    scores = np.array([[float(row[f"score {name}"]) for name in names] for row in rows])
+    assert [names[j] for j in scores.argmax(axis=1)] == [row["prediction"] for row in rows]
+    frame = pd.read_csv(datasets_dir() / "iris.csv")
+    assert np.array_equal(scores, model.class_scores(model.encode(frame)))  # written with all their digits
+
+
+def test_with_two_classes_the_scores_are_a_margin(model, table):
+    row = predicted(model, table("size,hue\n1,green\n"), scores=True)[0]
+    assert float(row["score a"]) == -float(row["score b"]) > 0
+
+
+@pytest.mark.parametrize("rows", [1, 7, 1000])
+def test_the_size_of_a_piece_changes_nothing(model, table, monkeypatch, rows):
+    path = table(MIXED)
+    whole = predicted(model, path)
+    monkeypatch.setattr(streaming, "CHUNK_ROWS", rows)
+    monkeypatch.setattr(streaming, "CHUNK_CHARACTERS", 50)
+    assert predicted(model, path) == whole
+
+
+def test_memory_does_not_grow_with_the_table(model, table, monkeypatch):
+    monkeypatch.setattr(streaming, "CHUNK_ROWS", 100)
+
+    def peak(n):
+        path = table("size,hue\n" + "1,green\n8,red\n" * (n // 2))
+
+        class Nowhere(io.StringIO):
+            def write(self, text):
+                return len(text)
+
+        tracemalloc.start()
+        streaming.predict_table(model, path, Nowhere())
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    peak(200)
+    assert peak(20_000) < 2 * peak(1000)
+
+
+@pytest.mark.parametrize(
+    "text, complaint",
+    [
+        ("size,colour\n1,red\n", "column 'hue' is missing"),
+        ("siez,hue\n1,red\n", "column 'size' is missing; is it 'siez'?"),
+        ("a,b\n1,red\n", r"column 'size' is missing \(and 1 more"),
+        (
+            "size,hue\n1,purple\n",
+            r"line 2, column 'hue': 'purple' was not in the training table \(known: blue, green",
+        ),
+        ("size,hue\n1,red\nx,red\n", "line 3, column 'size': 'x' is not a finite number"),
+        ("size,hue\n1,red\n,red\n", "line 3, column 'size': '' is not a finite number"),
+        ("size,hue\nnan,red\n", "'nan' is not a finite number"),
+        ("size,hue\ninf,red\n", "'inf' is not a finite number"),
+        ("size,hue\n1e999,red\n", "'1e999' is not a finite number"),
+        ("size,hue\n1_0,red\n", "'1_0' is not a finite number"),
+        ("size,hue\n1,red,3\n", "line 2 has 3 cells, expected 2"),
+        ("size,hue,hue\n1,red,red\n", "names 'hue' twice"),
+        ("size,hue,prediction\n1,red,a\n", "has a column 'prediction' already"),
+        ("", "is empty"),
+        (b"size,hue\n1,\xff\n", "not UTF-8"),
+        ("size,hue\n1,red\n".encode("utf-16"), "UTF-16"),
+    ],
+)
+def test_every_complaint_says_where(model, table, text, complaint):
+    with pytest.raises(McLsError, match=complaint):
+        predicted(model, table(text))
+
+
+def test_a_table_without_a_header_is_read_by_place(table):
+    train = table("1,x,2,a\n2,y,3,b\n" * 10)
+    model = fit_table(train, "3", grid=SMALL, folds=3).model
+    for text in ("1,x,2,b\n2,y,3,b\n", "1,x,2\n2,y,3\n"):
+        out = io.StringIO()
+        streaming.predict_table(model, table(text), out)
+        lines = out.getvalue().splitlines()
+        assert [line.rsplit(",", 1)[1] for line in lines] == ["a", "b"]
+    with pytest.raises(McLsError, match="line 1 has 2 cells; the model expects 3, or 4"):
+        streaming.predict_table(model, table("1,2\n"), io.StringIO())
+    assert streaming.judge_table(model, table("1,x,2,b\n2,y,3,b\n")).error == 0.5
+    first = fit_table(table("a,1\nb,3\n" * 10), "0", grid=SMALL, folds=3).model  # the class may stand first
+    out = io.StringIO()
+    streaming.predict_table(first, table("1\n3\n"), out)
+    assert out.getvalue().splitlines() == ["1\ta", "3\tb"]
+
+
+def test_judging_counts_each_class(model, table):
+    found = streaming.judge_table(model, table("kind,size,hue\na,1,green\nb,1,green\nb,8,red\nc,8,red\n"))
+    assert found.true == ("a", "b", "c")
+    assert found.counts.tolist() == [[1, 0], [1, 1], [0, 1]]
+    assert found.error == 0.5
+
+
+def test_judging_equals_the_share_of_wrong_predictions(table):
+    path = datasets_dir() / "glass.csv"
+    model = fit_table(path, "class", grid=SMALL, folds=3).model
+    rows = predicted(model, path)
+    wrong = np.mean([row["class"] != row["prediction"] for row in rows])
+    assert streaming.judge_table(model, path).error == pytest.approx(wrong)
+    as_floats = path.read_text().replace(",1\n", ",1.0\n")
+    assert streaming.judge_table(model, table(as_floats)).error == pytest.approx(wrong)
+
+
+@pytest.mark.parametrize(
+    "text, complaint",
+    [
+        ("size,hue\n1,red\n", "no class column 'kind'"),
+        ("size,hue,kind\n", "a header but no rows"),
+        ("size,hue,kind\n" + "".join(f"1,red,{i}\n" for i in range(200)), "more than 100 classes that the model"),
+    ],
+)
+def test_what_cannot_be_judged(model, table, text, complaint):
+    with pytest.raises(McLsError, match=complaint):
+        streaming.judge_table(model, table(text))
