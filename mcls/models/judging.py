@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -91,7 +92,9 @@ class Confusion:
         axes.set(xlabel="predicted", ylabel="true", title=f"{self.n} rows, error {100 * self.error:.2f} %")
         figure.colorbar(picture, label="share of the true class", shrink=0.8)
         buffer = io.BytesIO()
-        figure.savefig(buffer, format="png", dpi=120, metadata={"Software": None})
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Glyph")  # the font lacks a letter: it draws a box
+            figure.savefig(buffer, format="png", dpi=120, metadata={"Software": None})
         try:
             write_atomic(path, buffer.getvalue())
         except OSError as error:

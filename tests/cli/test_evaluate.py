@@ -1,0 +1,76 @@
+"""``mcls evaluate``: its figures, its picture, and the whole tour from a CSV to an error."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+
+import pytest
+
+import mcls
+from mcls.cli.app import main
+from mcls.models.fitting import fit_table
+from mcls.resources import datasets_dir
+
+GLASS = datasets_dir() / "glass.csv"
+
+
+def call(*args: object) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
+        main([str(a) for a in args])
+    code = ended.value.code
+    return (code if isinstance(code, int) else 0), out.getvalue(), err.getvalue()
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "glass.mcls"
+    mcls.save(fit_table(GLASS, "class", grid={"gamma": [0.1], "sigma": [0.5]}, folds=3).model, path)
+    return path
+
+
+def test_error_table_and_picture(model, tmp_path):
+    code, out, err = call("evaluate", model, GLASS, "--picture", tmp_path / "c.png")
+    assert (code, err) == (0, "")
+    rows = list(csv.DictReader(io.StringIO(call("predict", model, GLASS)[1])))
+    wrong = sum(row["class"] != row["prediction"] for row in rows)
+    assert out.splitlines()[0] == f"glass.csv: error {100 * wrong / 214:.2f} % ({wrong} of 214 rows wrong)"
+    assert "precision" in out
+    assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_classes_never_seen_are_named(model, tmp_path):
+    lines = GLASS.read_text().splitlines()
+    lines[1] = lines[1].rsplit(",", 1)[0] + ",99"
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    out = call("evaluate", model, tmp_path / "t.csv")[1]
+    assert "the model never saw the class 99: those rows count as wrong" in out
+
+
+@pytest.mark.parametrize(
+    "extra, complaint",
+    [(["--picture", "no/c.png"], "there is no folder no"), (["--picture", "."], "is a folder")],
+)
+def test_a_place_for_the_picture_is_checked_first(model, extra, complaint, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = call("evaluate", model, GLASS, *extra)
+    assert (code, out) == (2, "")
+    assert complaint in err
+
+
+def test_the_tour(tmp_path, monkeypatch):
+    """Train on every other row, predict and judge the others, look inside: what a new user does first."""
+    monkeypatch.chdir(tmp_path)
+    head, *rows = (datasets_dir() / "wine.csv").read_text().splitlines()
+    (tmp_path / "train.csv").write_text("\n".join([head, *rows[::2]]) + "\n")
+    (tmp_path / "test.csv").write_text("\n".join([head, *rows[1::2]]) + "\n")
+    assert call("fit", "train.csv", "--target", "class", "-o", "wine.mcls")[0] == 0
+    assert call("predict", "wine.mcls", "test.csv", "-o", "named.csv")[0] == 0
+    code, out, _ = call("evaluate", "wine.mcls", "test.csv", "--picture", "confusion.png")
+    assert code == 0
+    assert float(out.split("error ")[1].split(" %")[0]) < 6.0
+    assert "train.csv, 89 rows" in call("inspect", "wine.mcls")[1]
+    made = sorted(p.name for p in tmp_path.iterdir())
+    assert made == ["confusion.png", "named.csv", "test.csv", "train.csv", "wine.mcls"]

@@ -1,0 +1,165 @@
+"""``mcls fit``: what it prints and writes, and how it ends when something is wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import mcls
+from mcls.cli.app import main
+from mcls.resources import datasets_dir
+
+IRIS = str(datasets_dir() / "iris.csv")
+
+
+def call(*args: object) -> tuple[int, str, str]:
+    """Run the command line in this process: exit code, standard output, standard error."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
+        main([str(a) for a in args])
+    code = ended.value.code
+    return (code if isinstance(code, int) else 0), out.getvalue(), err.getvalue()
+
+
+def test_fits_prints_and_writes(tmp_path):
+    code, out, err = call("fit", IRIS, "--target", "class", "-o", tmp_path / "m.mcls", "--folds", 5)
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == "iris.csv: 150 rows, 4 columns (4 of numbers, 0 of text), 3 classes in 'class'"
+    assert lines[1].startswith("oneLSM: CV error ")
+    assert "(5 folds, 72 grid points, 150 rows;" in lines[1]
+    assert "setosa" in out
+    assert "recall" in out
+    assert lines[-1] == f"model written to {tmp_path / 'm.mcls'}"
+    assert [p.name for p in tmp_path.iterdir()] == ["m.mcls"]
+    model = mcls.load(tmp_path / "m.mcls")
+    assert f"CV error {100 * model.facts.cv_error:.2f} %" in lines[1]
+
+
+def test_the_paper_grid_and_the_nested_error(tmp_path):
+    code, out, _ = call(
+        "fit",
+        IRIS,
+        "--machine",
+        "oneLSM:gamma=0.25",
+        "--grid",
+        "paper",
+        "--nested",
+        "--folds",
+        3,
+        "-o",
+        tmp_path / "m",
+    )
+    assert code == 0
+    assert "3 folds, 9 grid points" in out
+    assert "nested CV error " in out
+    assert mcls.load(tmp_path / "m").facts.grid["sigma"] == (2.0 ** np.arange(-4, 5)).tolist()
+
+
+def test_auto_ranks_the_fast_machines_and_tests_the_best_two(tmp_path):
+    code, out, _ = call(
+        "fit", datasets_dir() / "lenses.csv", "--machine", "auto", "--folds", 3, "-o", tmp_path / "m"
+    )
+    assert code == 0
+    for name in ("oneLSM", "ovO", "voLSSVM", "voRLS-beta", "lssvm"):
+        assert name in out
+    assert "5x2cv F-test of the best two: " in out
+    assert mcls.load(tmp_path / "m").facts.machine in out
+
+
+def test_landmarks_are_told(tmp_path):
+    machine = "oneLSM:solver=nystrom,n_landmarks=30,gamma=0.1,sigma=1"
+    code, out, _ = call("fit", IRIS, "--machine", machine, "-o", tmp_path / "m", "--folds", 3)
+    assert code == 0
+    assert "fitted with n_landmarks=30,solver=nystrom" in out
+    assert len(mcls.load(tmp_path / "m").estimator.X_fit_) == 30
+
+
+def test_the_seed_decides_the_bytes(tmp_path):
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        call("fit", IRIS, "--seed", seed, "--folds", 3, "-o", tmp_path / name)
+    a, b, c = ((tmp_path / name).read_bytes() for name in "abc")
+    assert a == b
+    assert a != c
+
+
+@pytest.mark.parametrize(
+    "args, complaint",
+    [
+        (["no.csv"], "cannot read no.csv"),
+        ([IRIS, "--target", "clas"], "did you mean 'class'?"),
+        ([IRIS, "--machine", "oneLMS"], "did you mean 'oneLSM'?"),
+        ([IRIS, "--machine", "oneLSM:gama=1"], "did you mean 'gamma'?"),
+        ([IRIS, "--machine", "sk:SVC"], "a model file cannot hold sk:SVC"),
+        ([IRIS, "-o", "no/such/m.mcls"], "there is no folder no/such"),
+        ([IRIS, "-o", "."], "is a folder"),
+        ([IRIS, "--grid", "huge"], "--grid"),
+        ([IRIS, "--folds", "1"], "--folds"),
+    ],
+)
+def test_mistakes_are_told_and_leave_nothing(args, complaint, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = call("fit", *args)
+    assert (code, out) == (2, "")
+    assert complaint in err
+    assert "Traceback" not in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_keeps_the_old_model(tmp_path, monkeypatch):
+    (tmp_path / "m").write_bytes(b"old")
+
+    def full(handle):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("mcls.files.os.fsync", full)
+    code, _, err = call("fit", IRIS, "--folds", 3, "-o", tmp_path / "m")
+    assert code == 2
+    assert "No space left on device" in err
+    assert err.count("\n") == 1
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == {"m": b"old"}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_ctrl_c_says_that_no_model_was_written(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = "".join(f"{a},{b},{'xyz'[i % 3]}\n" for i, (a, b) in enumerate(rng.normal(size=(600, 2))))
+    (tmp_path / "big.csv").write_text("a,b,kind\n" + rows)
+    # A search that never ends, and says when it has begun.
+    code = (
+        "import mcls.models.selection as s\n"
+        "from mcls.cli.app import main\n"
+        "search = s.Quest.search\n"
+        "def slow(self):\n"
+        "    print('searching', flush=True)\n"
+        "    while True: search(self)\n"
+        "s.Quest.search = slow\n"
+        "main()\n"
+    )
+    command = [sys.executable, "-c", code, "fit", str(tmp_path / "big.csv"), "-o", str(tmp_path / "m.mcls")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "searching\n"
+    time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err == "mcls: interrupted; no model was written; the same command starts again\n"
+    assert [p.name for p in tmp_path.iterdir()] == ["big.csv"]
+
+
+def test_help_needs_nothing_heavy():
+    code = (
+        "import sys, mcls.cli.app as a\n"
+        "try: a.main(['fit', '--help'])\n"
+        "except SystemExit: print({'numpy', 'pandas', 'sklearn'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "set()"

@@ -1,0 +1,58 @@
+"""``mcls inspect``: every fact of a table model, and of a bare machine."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+
+import pytest
+
+import mcls
+from mcls.cli.app import main
+from mcls.data import load_table
+from mcls.models.fitting import fit_table
+from mcls.resources import datasets_dir
+
+IRIS = datasets_dir() / "iris.csv"
+
+
+def call(*args: object) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
+        main([str(a) for a in args])
+    code = ended.value.code
+    return (code if isinstance(code, int) else 0), out.getvalue(), err.getvalue()
+
+
+def test_a_table_model(tmp_path):
+    fitted = fit_table(IRIS, "class", grid={"gamma": [0.125], "sigma": [1.0, 2.0]}, folds=3, nested=True)
+    mcls.save(fitted.model, tmp_path / "m.mcls")
+    code, out, err = call("inspect", tmp_path / "m.mcls")
+    assert (code, err) == (0, "")
+    facts = dict(re.findall(r"^ *(\S.*?) {2,}(\S.*?) *$", out, re.MULTILINE))
+    assert facts["machine"] == "OneLSM (oneLSM)"
+    assert facts["trained on"] == "iris.csv, 150 rows"
+    assert facts["fingerprint"] == load_table(IRIS, "class").fingerprint
+    assert facts["classes"] == "class: setosa (50), versicolor (50), virginica (50)"
+    assert facts["column petal_width"] == "numbers, 0.1 to 2.5"
+    assert facts["parameter gamma"] == "0.125"
+    assert facts["grid of sigma"] == "1, 2"
+    assert "nested CV error" in facts
+    assert "mcls " in facts["written by"]
+    assert out.splitlines()[-1] == "the checksum fits: the file is as it was written"
+
+
+def test_a_bare_machine(tmp_path):
+    mcls.save(mcls.OvOLSM().fit([[0.0], [1.0]], ["a", "b"]), tmp_path / "m.mcls")
+    out = call("inspect", tmp_path / "m.mcls")[1]
+    assert "OvOLSM" in out
+    assert "a, b" in out
+
+
+def test_a_damaged_one(tmp_path):
+    (tmp_path / "m.mcls").write_bytes(b"PK\x03\x04" + bytes(200))
+    code, out, err = call("inspect", tmp_path / "m.mcls")
+    assert (code, out) == (2, "")
+    assert "is damaged" in err
+    assert err.count("\n") == 1
