@@ -7,10 +7,9 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from rich.console import Console
 from threadpoolctl import threadpool_limits
 
-from mcls.benchmarks import grids, growth
+from mcls.benchmarks import criteria, grids, growth
 from mcls.benchmarks.measure import Row
 from mcls.errors import McLsError, unknown_name
 from mcls.experiments.environment import environment
@@ -23,6 +22,8 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
     "samples": growth.with_samples,
     "classes": growth.with_classes,
     "memory": growth.memory,
+    "fqmi": criteria.fqmi_on_vowel,
+    "faces": criteria.fqmi_on_faces,
 }
 COLUMNS = ("benchmark", "data", "ours", "seconds", "peer", "peer seconds", "ratio", "note")
 
@@ -41,13 +42,12 @@ def main(names: list[str]) -> None:
             raise unknown_name("benchmark", name, BENCHMARKS)
     folder = Path("results/bench")
     folder.mkdir(parents=True, exist_ok=True)
-    console = Console(highlight=False)
     with threadpool_limits(1):
         for name in names or BENCHMARKS:
             lines = []
             for row in BENCHMARKS[name]():
                 lines.append(cells(row))
-                console.print(" | ".join(text for text in lines[-1] if text))
+                print(" | ".join(text for text in lines[-1] if text), flush=True)
             table = ["| " + " | ".join(line) + " |" for line in ([*COLUMNS], ["---"] * len(COLUMNS), *lines)]
             write_atomic(folder / f"{name}.md", "\n".join(table) + "\n")
     write_atomic(folder / "environment.json", json.dumps(environment(), indent=2) + "\n")
