@@ -20,16 +20,32 @@ def print_table(title: str | None, columns: Sequence[str], rows: Sequence[Sequen
     from rich.table import Table
     from rich.text import Text
 
-    made = Table(title=Text(title) if title else None, title_justify="left", box=SIMPLE_HEAD)
+    made = Table(
+        title=Text(title) if title else None,
+        title_justify="left",
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+    )
     for j, column in enumerate(columns):
         numeric = all(_is_number(row[j]) for row in rows)
-        made.add_column(Text(column), justify="right" if numeric else "left", no_wrap=numeric)
+        # In a narrow terminal only long words wrap; a name cut short says nothing.
+        widest = max(len(cell) for cell in [column, *(row[j] for row in rows)])
+        made.add_column(
+            Text(column),
+            justify="right" if numeric else "left",
+            no_wrap=widest <= 12,
+            min_width=min(widest, 8),
+            overflow="fold",
+        )
     for row in rows:
         made.add_row(*(Text(cell) for cell in row))
     console = Console()
     if not console.is_terminal:
         console = Console(width=10_000)
         console.width = console.measure(made).maximum
+    elif console.measure(made).maximum >= console.width:
+        made.padding = (0, 0, 0, 0)  # close up before anything is cut off
     console.print(made)
 
 

@@ -34,7 +34,7 @@ class LiveProgress:
 
         self._console = Console(stderr=True)
         self._bar: Any = Progress(
-            BarColumn(),
+            BarColumn(bar_width=20),
             MofNCompleteColumn(),
             TextColumn("{task.fields[failed]} failed"),
             TextColumn("{task.fields[rate]}"),

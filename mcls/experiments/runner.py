@@ -169,7 +169,8 @@ def _unordered(todo: list[Cell], jobs: int, parent: int | None = None) -> Genera
     with _interrupts_ignored():
         results = parallel(joblib.delayed(_work)(cell, parent) for cell in todo)
     try:
-        yield from results
+        for record in results:  # noqa: UP028  ("yield from" would close joblib's generator before we do)
+            yield record
     finally:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # joblib warns that work is abandoned, which is what stopping means

@@ -155,7 +155,8 @@ def table(lines: Sequence[Line]) -> tuple[list[str], list[list[str]]]:
         "labelbook": [line.labelbook for line in lines],
         "options": [line.options for line in lines],
         "mean": [_number(line.mean, 2) for line in lines],
-        "std": [_number(line.std, 2) for line in lines],
+        # Best and worst tell the spread of `published`, as in its tables; the others print mean ± deviation.
+        "std": ["" if line.protocol == "published" else _number(line.std, 2) for line in lines],
         "best": [_number(line.best, 2) for line in lines],
         "worst": [_number(line.worst, 2) for line in lines],
         "nested": [_number(line.nested, 2) for line in lines],
