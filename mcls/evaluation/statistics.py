@@ -150,7 +150,7 @@ def nemenyi_critical_difference(n_machines: int, n_datasets: int, alpha: float =
     """CD = q_α √(k(k+1) / 6N), q_α the studentized range with infinite degrees of freedom over √2 (Demšar 2006).
 
     >>> round(nemenyi_critical_difference(4, 14), 3)
-    1.253
+    1.254
     """
     k, N = n_machines, n_datasets
     q = float(stats.studentized_range.ppf(1.0 - alpha, k, np.inf)) / np.sqrt(2.0)
