@@ -46,7 +46,7 @@ class ScaledColumn(_Plain):
         x = np.array([float(value) for value in values])
         span = self.high - self.low
         with np.errstate(over="ignore"):
-            scaled = 2 * (x - self.low) / span - 1 if span > 0 else np.zeros_like(x)
+            scaled = 2 * ((x - self.low) / span) - 1 if span > 0 else np.zeros_like(x)
         if not np.isfinite(scaled).all():
             worst = float(x[~np.isfinite(scaled)][0])
             raise McLsError(

@@ -84,16 +84,20 @@ def load_table_model(path: Path | str) -> tuple[TableModel, dict[str, str]]:
 
 
 def _try_out(machine: Any) -> None:
-    """Predict one row: parts that do not fit together fail now, not in the middle of a table."""
+    """Predict some rows: parts that do not fit together fail now, not in the middle of a table."""
     d = machine.n_features_in_
     if not isinstance(d, int | np.integer) or not 1 <= d <= _MOST_FEATURES:
         raise McLsError(f"it has {d!r} features")
     classes = machine.classes_
     if not isinstance(classes, np.ndarray) or classes.ndim != 1 or len(classes) < 2:
         raise McLsError("its classes are no list")
+    rows = np.outer([0.0, 0.5, 1.0], np.ones(int(d)))
+    names = getattr(machine, "feature_names_in_", None)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        scores = np.asarray(machine.decision_function(np.zeros((1, int(d)))))
-        machine.predict(np.zeros((1, int(d))))
-    if scores.size != (1 if len(classes) == 2 else len(classes)):
+        warnings.simplefilter("ignore")  # that these rows have no column names, for one
+        scores = np.asarray(machine.decision_function(rows))
+        machine.predict(rows)
+    if scores.shape != ((3,) if len(classes) == 2 else (3, len(classes))):
         raise McLsError("its scores do not fit its classes")
+    if names is not None and np.shape(names) != (d,):
+        raise McLsError("its features and their names are not as many")

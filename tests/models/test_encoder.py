@@ -58,6 +58,11 @@ def test_columns_that_are_no_features(tmp_path, rows, complaint):
             encoder_of(tmp_path, text)
 
 
+def test_the_widest_range_that_a_float_holds_is_scaled():
+    column = ScaledColumn(name="x", low=0.0, high=1e308)
+    assert column.encode([0, 1e308])[:, 0].tolist() == [-1.0, 1.0]
+
+
 def test_a_number_out_of_all_proportion_is_refused():
     with pytest.raises(McLsError, match="column 'x': 1e\\+300 is too far"):
         ScaledColumn(name="x", low=0.0, high=1e-10).encode(["1e300"])
