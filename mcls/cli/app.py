@@ -14,7 +14,9 @@ from mcls.cli.fit import fit
 from mcls.cli.init import init
 from mcls.cli.inspect import inspect
 from mcls.cli.machines import labelbooks, machines
+from mcls.cli.plot import plot
 from mcls.cli.predict import predict
+from mcls.cli.report import report
 from mcls.cli.run import run
 from mcls.cli.tables import tables
 from mcls.cli.validate import validate
@@ -80,3 +82,5 @@ app.add_typer(data.app, name="data")
 for _command in (run, validate, init, compare, machines, labelbooks, fit, predict, evaluate, inspect):
     app.command()(_command)
 app.command()(tables)
+app.command()(plot)
+app.command()(report)

@@ -60,6 +60,11 @@ def tables(
     for each in made:
         print_table(each)
     typer.echo(f"Written to {write(made, studies.out)}")
+    if everything:
+        from mcls.reporting.figures import draw_all
+        from mcls.reporting.page import write_report
+
+        typer.echo(f"Written {write_report(studies, made, draw_all(studies, _tell))}")
     for outcome in outcomes:
         print_failures(outcome)
     if not all(outcome.ok for outcome in outcomes):

@@ -81,11 +81,11 @@ class Store:
                     path.unlink()
 
 
-def write_file(path: Path, text: str) -> None:
+def write_file(path: Path, content: str | bytes) -> None:
     """Write a file of results atomically, its folder made if need be; trouble with the disk is told in one line."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(path, text)
+        write_atomic(path, content)
     except OSError as error:
         reason = error.strerror or str(error)
         raise McLsError(

@@ -89,8 +89,8 @@ class Study:
 
     def __init__(self, name: str, out: Path, is_quick: bool) -> None:
         path = find_config(name)
-        self.name = name
         self.config = load_config(path)
+        self.name = self.config.name
         if command := absent_data(self.config):
             raise AbsentDataError(command)
         self.as_run = quick(self.config, path.parent) if is_quick else self.config

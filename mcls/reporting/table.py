@@ -56,10 +56,10 @@ class Table:
         return (QUICK_NOTE, *self.notes) if self.quick else self.notes
 
     def is_numeric(self, column: int) -> bool:
-        """Whether a column holds numbers: every entry that says anything has a value."""
+        """Whether a column holds numbers: every entry has a value, says nothing, or says faintly why it has none."""
         entries = [row[column] for row in self.rows]
         return any(e.value is not None for e in entries) and all(
-            e.value is not None or e.text in ("", NOTHING) for e in entries
+            e.value is not None or e.text == "" or e.tone == "weak" for e in entries
         )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mcls.reporting.studies import AbsentDataError, Studies, missing_note
-from tests.reporting.made_up import fill
+
+from .made_up import fill
 
 NAME = "noumir2011-iris"
 

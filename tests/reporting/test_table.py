@@ -22,7 +22,7 @@ def test_seconds_have_three_digits_whatever_their_size():
     ]
 
 
-def test_a_column_is_numeric_when_every_entry_that_says_anything_is_a_number():
+def test_a_column_is_numeric_when_every_entry_is_a_number_or_says_faintly_why_not():
     table = make(
         "t", "t", ["a", "b", "c"], [[number(1), words("x"), number(None)], [number(None), number(2), words("")]]
     )

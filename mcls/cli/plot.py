@@ -1,0 +1,57 @@
+"""``mcls plot``: figures from the store, as PNG and SVG."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mcls.cli.run import Out
+from mcls.cli.tables import Quick
+
+
+def plot(
+    figure: Annotated[str | None, typer.Argument(metavar="FIGURE", help="Such as ranks, or all.")] = None,
+    config: Annotated[str | None, typer.Argument(metavar="[CONFIG]", help="For grid: the experiment.")] = None,
+    dataset: Annotated[
+        str | None, typer.Option("--dataset", metavar="NAME", help="For grid: the data set.")
+    ] = None,
+    machine: Annotated[
+        str | None, typer.Option("--machine", metavar="NAME", help="For grid: the machine.")
+    ] = None,
+    replicate: Annotated[int, typer.Option("--replicate", min=0, metavar="R", help="For grid.")] = 0,
+    out: Out = Path("results"),
+    quick: Quick = False,
+) -> None:
+    """Draw figures from the results of earlier runs into DIR/figures/; nothing is computed again.
+
+    Without a figure, list what there is. `mcls plot grid CONFIG --dataset D --machine M` draws the heat map of
+    any experiment of yours.
+    """
+    from mcls.errors import McLsError
+    from mcls.reporting.figures import FIGURES, draw, draw_heatmap
+    from mcls.reporting.studies import Studies
+
+    if figure is None:
+        from mcls.cli.show import print_table
+
+        print_table(None, ["figure", "what it shows"], [[name, what] for name, (what, _) in FIGURES.items()])
+        return
+    studies = Studies(out, quick)
+    if config is not None:
+        if figure != "grid" or dataset is None or machine is None:
+            raise McLsError("a config goes with: mcls plot grid CONFIG --dataset NAME --machine NAME")
+        for path in draw_heatmap(studies, config, dataset, machine, replicate):
+            typer.echo(path)
+        return
+    if dataset is not None or machine is not None:
+        raise McLsError("--dataset and --machine go with: mcls plot grid CONFIG --dataset NAME --machine NAME")
+    for name in FIGURES if figure == "all" else [figure]:
+        for stem, files in draw(name, studies):
+            for path in files:
+                typer.echo(path)
+            if not files:
+                typer.echo(
+                    f"{stem}: not drawn, its data are not in {studies.out} (mcls tables runs them)", err=True
+                )

@@ -1,0 +1,41 @@
+"""The labelbooks for three classes in three dimensions (honeine2013, Fig. 2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from mcls.labelbooks import label_vectors
+from mcls.reporting.figures.style import COLOURS, new_figure
+
+_TITLES = {
+    "pm1": "±1",
+    "indicators": "indicators",
+    "alignment": "alignment",
+    "consistency": "consistency",
+    "mincorr": "min-correlation (in a plane)",
+}
+
+
+def labelbooks() -> Figure:
+    """One panel a labelbook, an arrow from the origin a class."""
+    figure = new_figure(12.5, 3.1)
+    for i, (name, title) in enumerate(_TITLES.items()):
+        B = label_vectors(name, 3)  # (p, 3)
+        B = np.vstack([B, np.zeros((3 - len(B), 3))])
+        ax: Any = figure.add_subplot(1, len(_TITLES), i + 1, projection="3d")
+        for c, y in enumerate(B.T):
+            ax.quiver(0, 0, 0, *y, color=COLOURS[c], arrow_length_ratio=0.12, linewidth=2)
+            ax.text(*(1.18 * y), f"$y_{c + 1}$", color=COLOURS[c])
+        corners = np.column_stack([B, B[:, :1]])
+        ax.plot(*corners, color="0.6", linewidth=0.8, linestyle="--")
+        limit = 1.15
+        ax.set(xlim=(-limit, limit), ylim=(-limit, limit), zlim=(-limit, limit), title=title)
+        ax.set_xticks([-1, 0, 1])
+        ax.set_yticks([-1, 0, 1])
+        ax.set_zticks([-1, 0, 1])
+        ax.view_init(elev=22, azim=35)
+        ax.set_box_aspect((1, 1, 1))
+    return figure

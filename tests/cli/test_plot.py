@@ -1,0 +1,74 @@
+"""``mcls plot``: listing, drawing from a store, an experiment of the user's own, mistakes."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+
+import pytest
+
+from mcls.cli.app import main
+
+pytestmark = pytest.mark.usefixtures("cache")
+SMALL = """\
+datasets: iris:sample=60
+machines: [oneLSM, {name: voLSSVM, labelbook: [pm1, alignment]}]
+folds: 3
+replicates: 1
+grid: {gamma: [0.25, 4], sigma: [0.5, 2]}
+"""
+
+
+def call(*args: object) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
+        main([str(a) for a in args])
+    code = ended.value.code
+    return (code if isinstance(code, int) else 0), out.getvalue(), err.getvalue()
+
+
+def test_without_a_figure_it_lists_what_there_is():
+    code, out, _ = call("plot")
+    assert code == 0
+    for name in ("grid", "errors", "labelbooks", "ranks", "codes", "regions", "growth"):
+        assert name in out
+
+
+def test_draws_and_says_what_it_cannot(tmp_path):
+    code, _, _ = call("plot", "labelbooks", "--out", tmp_path)
+    assert code == 0
+    assert (tmp_path / "figures" / "labelbooks.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "figures" / "labelbooks.svg").stat().st_size > 1000
+    code, _, err = call("plot", "ranks", "--out", tmp_path)
+    assert code == 0
+    assert "ranks: not drawn" in err
+
+
+def test_the_heat_map_of_an_experiment_of_one_s_own(tmp_path):
+    config = tmp_path / "lab.yaml"
+    config.write_text(SMALL)
+    call("run", config, "-j", 1, "--out", tmp_path)
+    args = ("plot", "grid", config, "--dataset", "iris:sample=60", "--out", tmp_path)
+    code, out, _ = call(*args, "--machine", "volssvm:labelbook=pm1")
+    assert code == 0
+    assert "grid-iris-sample-60-voLSSVM-labelbook-pm1-0.svg" in out
+    text = next((tmp_path / "figures").glob("*.svg")).read_text(encoding="utf-8")
+    assert "voLSSVM, pm1" in text
+    code, _, err = call(*args, "--machine", "ovA")
+    assert code == 2
+    assert "has no row 'iris:sample=60 ovA'" in err
+
+
+@pytest.mark.parametrize(
+    "args, message",
+    [
+        (["heat"], "unknown figure 'heat'"),
+        (["ranks", "iris"], "a config goes with: mcls plot grid"),
+        (["grid", "--machine", "ovA"], "--dataset and --machine go with"),
+    ],
+)
+def test_mistakes_are_one_line(args, message, tmp_path):
+    code, _, err = call("plot", *args, "--out", tmp_path)
+    assert code == 2
+    assert message in err
+    assert err.count("\n") == 1

@@ -1,0 +1,136 @@
+"""Figures: what they show comes from the store, and both files are written the same way twice."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pytest
+
+from mcls.errors import McLsError
+from mcls.evaluation.packing import pack
+from mcls.evaluation.statistics import friedman
+from mcls.reporting.figures import FIGURES, draw, draw_all, draw_heatmap
+from mcls.reporting.figures.growth import growth, read_bench
+from mcls.reporting.figures.heatmap import grid_errors, heatmap, power
+from mcls.reporting.figures.ranks import critical_difference, groups
+from mcls.reporting.studies import Studies
+
+from .made_up import fill, record
+
+pytestmark = pytest.mark.usefixtures("cache")
+
+
+def test_an_empty_store_draws_only_what_needs_none(tmp_path):
+    told = []
+    drawn = draw_all(Studies(tmp_path, is_quick=True), told.append)
+    assert sorted(stem for stem, files in drawn.items() if files) == ["labelbooks", "sets"]
+    assert len(told) == len(drawn) - 2
+
+
+def test_both_files_are_the_same_whenever_they_are_drawn(tmp_path):
+    digests = []
+    for folder in (tmp_path / "a", tmp_path / "b"):
+        ((_, files),) = draw("labelbooks", Studies(folder))
+        assert [path.suffix for path in files] == [".png", ".svg"]
+        digests.append([hashlib.sha256(path.read_bytes()).hexdigest() for path in files])
+    assert digests[0] == digests[1]
+
+
+def test_an_unknown_figure_gets_the_nearest_name(tmp_path):
+    with pytest.raises(McLsError, match="did you mean 'ranks'"):
+        list(draw("rank", Studies(tmp_path)))
+
+
+def test_grid_errors_have_one_axis_a_parameter():
+    mistakes = np.arange(12).reshape(6, 2)  # 2 × 3 points, two folds
+    grid = {"names": ["sigma", "gamma"], "values": {"sigma": [1, 2], "gamma": [1, 2, 4]}, "fold_sizes": [10, 20]}
+    errors = grid_errors({"grid": {**grid, "fold_mistakes": pack(mistakes)}})
+    assert errors.shape == (2, 3)
+    assert errors[1, 2] == pytest.approx(100 * (10 / 10 + 11 / 20) / 2)
+
+
+def test_the_heat_map_marks_the_chosen_point(tmp_path):
+    studies = Studies(tmp_path, is_quick=True)
+    study = studies["honeine2013-table4"]
+    found = study.one(dataset="iris", machine="oneLSM")
+    cell = found.row.cells[0]
+    study.experiment.store.write(record(cell, 0.1, chosen=[{"sigma": 8.0, "gamma": 0.125}]))
+    study.refresh()
+    figure = heatmap(study.one(dataset="iris", machine="oneLSM"))
+    ax = figure.axes[0]
+    assert [tuple(line.get_xydata()[0]) for line in ax.lines] == [(2.0, 0.0)]
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["$2^{-3}$", "$2^{0}$", "$2^{3}$"]
+    # The record's points count up in the order sigma, gamma: gamma runs fastest.
+    shown = np.asarray(ax.images[0].get_array())
+    stored = grid_errors(found.store.result(cell)["result"])  # (sigma, gamma)
+    np.testing.assert_allclose(shown, stored.T)
+
+
+def test_a_heat_map_of_a_cell_that_is_missing_is_a_mistake(tmp_path):
+    studies = Studies(tmp_path, is_quick=True)
+    with pytest.raises(McLsError, match="replicate 0 is not in the store"):
+        draw_heatmap(studies, "honeine2013-table4", "iris", "oneLSM", 0)
+    with pytest.raises(McLsError, match="has no row 'iris svm-ovA'"):
+        draw_heatmap(studies, "honeine2013-table4", "iris", "svm-ovA", 0)
+
+
+def test_powers_of_two_are_written_as_such():
+    assert [power(v) for v in (0.25, 1.0, 3.0, 0.3, "linear")] == ["$2^{-2}$", "$2^{0}$", "3", "0.3", "linear"]
+
+
+def test_groups_join_what_lies_within_the_critical_difference():
+    assert groups([3.0, 1.0, 2.0], 5.0) == [(1.0, 3.0)]
+    assert groups([1.0, 2.0, 3.0], 0.5) == []
+    assert groups([1.0, 2.0, 2.5, 4.0], 1.5) == [(1.0, 2.5), (2.5, 4.0)]
+
+
+def test_the_diagram_names_every_machine_with_its_rank():
+    errors = np.array([[1.0, 2.0, 3.0], [1.0, 3.0, 2.0], [1.0, 2.0, 3.0]])
+    result = friedman(errors)
+    texts = [text.get_text() for text in critical_difference(["a", "b", "c"], result).axes[0].texts]
+    assert {"a (1.00)", "b (2.33)", "c (2.67)"} <= set(texts)
+
+
+def test_growth_is_read_from_the_bench_s_tables(tmp_path):
+    head = "| benchmark | data | ours | seconds | peer |\n| --- | --- | --- | --- | --- |\n"
+    (tmp_path / "samples.md").write_text(
+        head + "| g | letter, n=1000 | x | 2.5 | |\n| g | letter, n=500 | x | 0.5 | |\n"
+    )
+    (tmp_path / "classes.md").write_text(head + "| g | letter, n=2000, l=2 | x | 1.0 | |\n")
+    assert read_bench(tmp_path / "samples.md", "n") == [(500, 0.5), (1000, 2.5)]
+    assert read_bench(tmp_path / "classes.md", "l") == [(2, 1.0)]
+    figure = growth(tmp_path)
+    assert figure is not None
+    assert len(figure.axes) == 1  # one class count alone is no curve
+    assert growth(tmp_path / "nowhere") is None
+
+
+@pytest.mark.parametrize("name", ["errors", "ranks", "regions"])
+def test_figures_from_a_made_up_store_say_quick(tmp_path, name):
+    studies = Studies(tmp_path, is_quick=True)
+    for study in ("honeine2013-table4", "honeine2013-borrowed", "honeine2013-ftest", "noumir2011-iris"):
+        fill(studies[study], lambda cell: 0.1 + 0.001 * len(cell.machine))
+    for stem, files in draw(name, studies):
+        if stem == "regions-pavia":
+            assert files == []
+        else:
+            assert "[QUICK]" in files[1].read_text(encoding="utf-8")
+
+
+def test_coding_matrices_are_those_of_the_store(tmp_path):
+    studies = Studies(tmp_path, is_quick=True)
+    study = studies["arvanitopoulos-uci"]
+    M = np.array([[1, 0], [-1, 1], [-1, -1]])
+    for cell in study.experiment.plan.cells:
+        facts = [{"rows": 3, "columns": 2, "code": pack(M), "row_classes": [0, 1, 1]}]
+        study.experiment.store.write(record(cell, 0.1, facts=facts))
+    ((_, files),) = draw("codes", studies)
+    text = files[1].read_text(encoding="utf-8")
+    assert all(f"{m}, {c}" in text for m in ("decoc", "sub-ecoc") for c in ("fqmi", "fldr"))
+
+
+def test_every_kind_of_figure_has_a_section_in_the_report():
+    from mcls.reporting.page import _SECTIONS
+
+    assert set(_SECTIONS) == set(FIGURES)
