@@ -1,4 +1,4 @@
-"""Hundreds of broken files of each kind: each is accepted, or refused with exit code 2 and one line, and nothing else happens.
+"""Hundreds of broken files of each kind: accepted, or refused with exit code 2 and one line, and nothing else happens.
 
 Tables, configs and models are mutated byte by byte and part by part, seeded, and given to the command line in this
 process. After every one the folder holds what it held before, and the output that was asked for if all went well.
