@@ -40,6 +40,8 @@ def compare(
 ) -> None:
     """Compare machines by five replications of two-fold cross-validation, parameters chosen inside each half.
 
+    Examples: mcls compare oneLSM ovA --ftest, mcls compare oneLSM sk:svm.SVC --dataset mine.csv:target=species
+
     Two machines: one row a data set with both errors, the test and a verdict. More: errors and average ranks
     with Friedman's test and Nemenyi's critical difference, and with a test asked for, every pair too.
     """

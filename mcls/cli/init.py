@@ -17,7 +17,10 @@ def init(
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="The config to write; DATA.yaml here.")
     ] = None,
 ) -> None:
-    """Write a commented starter config for a table of your own."""
+    """Write a commented starter config for a table of your own.
+
+    Example: mcls init flowers.csv --target species -o flowers.yaml
+    """
     from mcls.experiments.starter import write_starter
 
     path = write_starter(data, target, output)

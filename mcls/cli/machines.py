@@ -10,7 +10,10 @@ import typer
 def machines(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Explain this machine.")] = None,
 ) -> None:
-    """List the machines, or explain one: its problem, parameters and reference."""
+    """List the machines, or explain one: its problem, parameters and reference.
+
+    Examples: mcls machines, mcls machines voSVM, mcls machines sk:svm.SVC
+    """
     from mcls.machines.registry import MACHINES, get_machine
 
     if name is None:
@@ -34,7 +37,10 @@ def machines(
 
 
 def labelbooks() -> None:
-    """List the labelbooks: one label vector a class."""
+    """List the labelbooks: one label vector a class.
+
+    Example: mcls labelbooks
+    """
     from mcls.cli.show import print_table
     from mcls.labelbooks import LABELBOOKS
 

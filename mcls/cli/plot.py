@@ -28,6 +28,8 @@ def plot(
 
     Without a figure, list what there is. `mcls plot grid CONFIG --dataset D --machine M` draws the heat map of
     any experiment of yours.
+
+    Examples: mcls plot labelbooks, mcls plot grid iris --dataset iris --machine oneLSM
     """
     from mcls.errors import McLsError
     from mcls.reporting.figures import FIGURES, draw, draw_heatmap

@@ -11,7 +11,10 @@ from mcls.cli.tables import Quick
 
 
 def report(out: Out = Path("results"), quick: Quick = False) -> None:
-    """Write DIR/report.html from the results of earlier runs: all tables and figures on one page, offline."""
+    """Write DIR/report.html from the results of earlier runs: all tables and figures on one page, offline.
+
+    Example: mcls report
+    """
     from mcls.reporting.catalog import PAPERS
     from mcls.reporting.figures import draw_all
     from mcls.reporting.page import write_report

@@ -47,6 +47,8 @@ def run(
     """Run an experiment; what is done already is kept, what failed is tried again.
 
     Results go to DIR/<name>/: cells/, summary.csv, summary.md, config.yaml as run, environment.json.
+
+    Examples: mcls run iris -j 2, mcls run mine.yaml --dry-run, mcls run mine.yaml --engine refit --fresh
     """
     from mcls.cli.show import print_failures, print_table
     from mcls.experiments.experiment import Experiment

@@ -31,6 +31,8 @@ def tables(
     """Print the papers' tables beside the published figures; compute what is missing first.
 
     Tables are written to DIR/tables/ as Markdown, CSV and LaTeX. Without a paper, list what there is.
+
+    Examples: mcls tables honeine2013 --table 4, mcls tables xue2013 -j 2, mcls tables --all --quick
     """
     from mcls.cli.run import cores, interrupted
     from mcls.cli.show import print_failures

@@ -11,7 +11,10 @@ import typer
 def validate(
     config: Annotated[str, typer.Argument(metavar="CONFIG", help="A YAML file, or the name of a shipped config.")],
 ) -> None:
-    """Check a config and its data, and say how much work it is."""
+    """Check a config and its data, and say how much work it is.
+
+    Example: mcls validate mine.yaml
+    """
     from mcls.experiments.experiment import Experiment
     from mcls.experiments.loading import find_config, load_config
 

@@ -1,0 +1,62 @@
+"""The command as a whole: quick to start, one line an error, an example in every help."""
+
+import subprocess
+import sys
+
+import pytest
+import typer.main
+
+from mcls.cli.app import app, main
+
+
+def commands(group, path=()):
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*path, name))
+        else:
+            yield (*path, name)
+
+
+@pytest.mark.parametrize("command", list(commands(typer.main.get_command(app))), ids=" ".join)
+def test_every_command_explains_itself_with_an_example(command, capsys):
+    with pytest.raises(SystemExit) as end:
+        main([*command, "--help"])
+    assert end.value.code == 0
+    assert "Example" in capsys.readouterr().out
+
+
+def test_help_and_version_load_nothing_heavy():
+    script = (
+        "import sys; from mcls.cli.app import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'pandas', 'matplotlib', 'joblib'} & set(sys.modules)\n"
+        "sys.exit(f'loaded: {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert capsys.readouterr().out.startswith("mcls ")
+
+
+def test_a_mistake_is_one_line_and_exit_code_2(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["machines", "oneLMS"])
+    captured = capsys.readouterr()
+    assert end.value.code == 2
+    assert captured.err.count("\n") == 1
+    assert "did you mean 'oneLSM'" in captured.err
+
+
+def test_debug_shows_the_traceback():
+    done = subprocess.run(
+        [sys.executable, "-m", "mcls", "--debug", "machines", "oneLMS"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" in done.stderr
