@@ -1,0 +1,63 @@
+"""The README keeps its word: its links lead somewhere, and every command and example in it runs."""
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+README = PAGES[0].read_text(encoding="utf-8")
+MCLS = str(Path(sys.executable).with_name("mcls"))
+
+
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```", README, flags=re.MULTILINE | re.DOTALL)
+
+
+def commands():
+    lines = [line for block in blocks("sh") for line in block.splitlines()]
+    return [shlex.split(line, comments=True) for line in lines if line.strip()]
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory):
+    """What a reader has: a checkout's configs and data, and nothing else."""
+    folder = tmp_path_factory.mktemp("checkout")
+    for name in ("configs", "datasets"):
+        shutil.copytree(ROOT / name, folder / name)
+    return folder
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_and_images_lead_somewhere(page):
+    targets = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+    for target in targets:
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), target
+
+
+def test_every_command_runs_in_the_order_of_the_page(checkout):
+    shown = commands()
+    assert len(shown) > 15
+    for command in shown:
+        if command[0] == "make":
+            assert re.search(rf"^{command[1]}:", (ROOT / "Makefile").read_text(), flags=re.MULTILINE), command
+            continue
+        assert command[0] == "mcls", command
+        done = subprocess.run([MCLS, *command[1:]], cwd=checkout, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{shlex.join(command)}\n{done.stdout}\n{done.stderr}"
+        assert "Traceback" not in done.stderr
+    assert (checkout / "predicted.csv").read_text().splitlines()[0].endswith(",prediction")
+    assert (checkout / "results" / "iris" / "summary.csv").exists()
+
+
+def test_the_python_example_runs(checkout):
+    (example,) = blocks("python")
+    done = subprocess.run([sys.executable, "-c", example], cwd=checkout, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "OneLSM" in done.stdout
