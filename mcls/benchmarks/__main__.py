@@ -9,7 +9,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from mcls.benchmarks import criteria, grids, growth
+from mcls.benchmarks import criteria, fit, grids, growth
 from mcls.benchmarks.measure import Row
 from mcls.errors import McLsError, unknown_name
 from mcls.experiments.environment import environment
@@ -24,6 +24,7 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
     "memory": growth.memory,
     "fqmi": criteria.fqmi_on_vowel,
     "faces": criteria.fqmi_on_faces,
+    "fit": fit.fit_against_grid_search,
 }
 COLUMNS = ("benchmark", "data", "ours", "seconds", "peer", "peer seconds", "ratio", "note")
 
