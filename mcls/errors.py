@@ -10,6 +10,15 @@ class McLsError(ValueError):
     """A mistake in what the user gave us: the command line prints it as one line and exits with 2."""
 
 
+def printable(text: str) -> str:
+    """Text as a terminal may show it: what a file holds must not move the cursor or change colours.
+
+    >>> printable("red\\x1b[2Jblue")
+    'red�[2Jblue'
+    """
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name closest to a mistyped one, or None when nothing is close.
 

@@ -68,8 +68,9 @@ def harmless(folder: Path, *made: str) -> Iterator[None]:
 
 def accepted(*args: object) -> bool:
     """Whether a command was content; if not, it must have said why in one line, with exit code 2."""
-    code, _, err = call(*args)
+    code, out, err = call(*args)
     assert code in (0, 2), err
+    assert not {"\x1b", "\x00", "\r"} & set(out + err)  # what a file holds does not reach the terminal's controls
     if code == 2:
         assert err.startswith("mcls: "), err
         assert err.count("\n") == 1, err
@@ -99,8 +100,8 @@ def place(tmp_path_factory):
 
 odd_cells = st.sampled_from(
     ["", "?", "nan", "inf", "-inf", "1e999", "1e308", "-1e308", "5e-324", "1_000", "0x10", "1,5", "٣", "𝟛", "NULL",
-     "\x00", "'", '"', '""', "a" * 70_000, "9" * 400, "=1+1", "../../x", "\u202e", "\ud7ff", " ", "é", "1.5.2", "--1",
-     "red", "a"]
+     "\x00", "\x1b[2J", "'", '"', '""', "a" * 70_000, "9" * 400, "=1+1", "../../x", "\u202e", "\ud7ff", " ", "é",
+     "1.5.2", "--1", "red", "a"]
 )  # fmt: skip
 odd_bytes = st.one_of(
     st.binary(min_size=0, max_size=6),

@@ -20,7 +20,7 @@ from mcls.cli.report import report
 from mcls.cli.run import run
 from mcls.cli.tables import tables
 from mcls.cli.validate import validate
-from mcls.errors import McLsError
+from mcls.errors import McLsError, printable
 
 app = typer.Typer(
     name="mcls",
@@ -62,7 +62,7 @@ def main(args: list[str] | None = None) -> None:
     except McLsError as error:
         if debug:
             raise
-        typer.echo(f"mcls: {' '.join(str(error).split())}", err=True)
+        typer.echo(f"mcls: {_one_line(error)}", err=True)
         raise SystemExit(2) from None
     except KeyboardInterrupt:
         if debug:
@@ -72,9 +72,13 @@ def main(args: list[str] | None = None) -> None:
     except Exception as error:
         if debug:
             raise
-        text = " ".join(str(error).split()) or type(error).__name__
+        text = _one_line(error) or type(error).__name__
         typer.echo(f"mcls: {text} ({type(error).__name__}; --debug shows where)", err=True)
         raise SystemExit(1) from None
+
+
+def _one_line(error: Exception) -> str:
+    return printable(" ".join(str(error).split()))
 
 
 app.add_typer(data.app, name="data")

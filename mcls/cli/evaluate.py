@@ -23,6 +23,7 @@ def evaluate(
     """
     from mcls.cli.guard import check_output, interruptible
     from mcls.cli.show import print_table
+    from mcls.errors import printable
     from mcls.models.saving import load_table_model
     from mcls.models.streaming import judge_table
 
@@ -36,7 +37,9 @@ def evaluate(
         print_table(None, *found.table())
         unknown = found.true[len(found.predicted) :]
         if unknown:
-            typer.echo(f"the model never saw the class {', '.join(unknown[:8])}: those rows count as wrong")
+            typer.echo(
+                f"the model never saw the class {printable(', '.join(unknown[:8]))}: those rows count as wrong"
+            )
         if picture is not None:
             found.draw(picture)
             typer.echo(f"confusion matrix drawn to {picture}")

@@ -22,7 +22,7 @@ class Grid(StrEnum):
 def fit(
     table: Annotated[Path, typer.Argument(metavar="DATA.csv", help="CSV or TSV in UTF-8, also gzipped.")],
     target: Annotated[
-        str, typer.Option(metavar="COLUMN", help="The class column: its name, or its index from 0.")
+        str, typer.Option(metavar="COLUMN", help="The class column: its name, or its index; -1 is the last.")
     ] = "-1",
     machine: Annotated[
         str, typer.Option(metavar="NAME", help="A machine, such as oneLSM:kernel=linear, or auto.")
@@ -41,8 +41,9 @@ def fit(
 ) -> None:
     """Fit a machine to a table of your own, its parameters chosen by exact cross-validation.
 
-    Columns of numbers are scaled to [-1, 1] by the training table; any other column becomes one 0/1 feature a
-    different text. --machine auto ranks the fast machines and tests the best two against each other.
+    A column of numbers is scaled to [-1, 1]; any other becomes one 0/1 feature for each of its texts.
+
+    --machine auto ranks the fast machines and tests the best two against each other.
 
     Example: mcls fit flowers.csv --target species -o flowers.mcls
     """
@@ -69,6 +70,7 @@ def fit(
 
 def _print(fitted: Fitted) -> None:
     from mcls.cli.show import print_table
+    from mcls.errors import printable
     from mcls.experiments.specs import format_options
 
     facts, found = fitted.model.facts, fitted.selection
@@ -77,7 +79,7 @@ def _print(fitted: Fitted) -> None:
     typer.echo(
         f"{facts.file}: {facts.rows} rows, {len(columns)} columns "
         f"({len(columns) - texts} of numbers, {texts} of text), "
-        f"{len(facts.classes)} classes in '{fitted.model.target}'"
+        f"{len(facts.classes)} classes in '{printable(fitted.model.target)}'"
     )
     if fitted.ranking is not None:
         rows = [

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from mcls.errors import printable
+
 if TYPE_CHECKING:
     from mcls.experiments.runner import Outcome
 
@@ -32,14 +34,14 @@ def print_table(title: str | None, columns: Sequence[str], rows: Sequence[Sequen
         # In a narrow terminal only long words wrap; a name cut short says nothing.
         widest = max(len(cell) for cell in [column, *(row[j] for row in rows)])
         made.add_column(
-            Text(column),
+            Text(printable(column)),
             justify="right" if numeric else "left",
             no_wrap=widest <= 12,
             min_width=min(widest, 8),
             overflow="fold",
         )
     for row in rows:
-        made.add_row(*(Text(cell) for cell in row))
+        made.add_row(*(Text(printable(cell)) for cell in row))
     console = Console()
     if not console.is_terminal:
         console = Console(width=10_000)

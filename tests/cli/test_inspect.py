@@ -56,3 +56,29 @@ def test_a_damaged_one(tmp_path):
     assert (code, out) == (2, "")
     assert "is damaged" in err
     assert err.count("\n") == 1
+
+
+def test_names_cannot_write_to_the_terminal(tmp_path):
+    rows = "0,\x1b[31mb\n1,a\n" * 4
+    (tmp_path / "t.csv").write_text("x\x1b]0;mine\x07,kind\x1b[2J\n" + rows)
+    model = tmp_path / "m.mcls"
+    for command in (
+        (
+            "fit",
+            tmp_path / "t.csv",
+            "--target",
+            "1",
+            "--folds",
+            2,
+            "--machine",
+            "oneLSM:gamma=1,sigma=1",
+            "-o",
+            model,
+        ),
+        ("inspect", model),
+        ("evaluate", model, tmp_path / "t.csv"),
+        ("evaluate", model, IRIS),
+    ):
+        _, out, err = call(*command)
+        assert out + err
+        assert not {"\x1b", "\x07"} & set(out + err)
