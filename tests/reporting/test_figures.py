@@ -109,7 +109,13 @@ def test_growth_is_read_from_the_bench_s_tables(tmp_path):
 @pytest.mark.parametrize("name", ["errors", "ranks", "regions"])
 def test_figures_from_a_made_up_store_say_quick(tmp_path, name):
     studies = Studies(tmp_path, is_quick=True)
-    for study in ("honeine2013-table4", "honeine2013-borrowed", "honeine2013-ftest", "noumir2011-iris"):
+    for study in (
+        "honeine2013-table4",
+        "honeine2013-borrowed",
+        "honeine2013-borrowed-vowel",
+        "honeine2013-ftest",
+        "noumir2011-iris",
+    ):
         fill(studies[study], lambda cell: 0.1 + 0.001 * len(cell.machine))
     for stem, files in draw(name, studies):
         if stem == "regions-pavia":
