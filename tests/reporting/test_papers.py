@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from mcls.data import Dataset
+from mcls.evaluation.packing import pack
+from mcls.experiments import cells
 from mcls.reporting.catalog import PAPERS
+from mcls.reporting.figures.plane import pavia_map
 from mcls.reporting.papers import honeine2013
 from mcls.reporting.papers.base import Paper, TableSpec
 from mcls.reporting.published import figure, read
@@ -83,8 +88,8 @@ def test_optimism_is_nested_minus_the_same_replicate(tmp_path):
 def test_rows_that_share_cells_count_once_among_the_missing(tmp_path):
     studies = Studies(tmp_path, is_quick=True)
     notes = " ".join(honeine2013.table4(studies)[0].notes)
-    cells = [c for name in ("honeine2013-table4", *BORROWED) for c in studies[name].experiment.plan.cells]
-    expected = sum(cell.protocol == "published" for cell in cells)
+    planned = [c for name in ("honeine2013-table4", *BORROWED) for c in studies[name].experiment.plan.cells]
+    expected = sum(cell.protocol == "published" for cell in planned)
     assert f"{expected} of {expected} cells are missing" in notes
 
 
@@ -154,8 +159,23 @@ def test_xue_shows_both_selections_and_who_wins(tmp_path):
     assert "ORACLE" in " ".join(accuracy.notes)
     row = texts(gain, **{"data set": "iris", "machines": "rlsc → olc-rlsc"})
     assert (row["paper"], row["ours, CV"]) == ("+1.20", "-3.00")
-    assert (row["p (F-test)"], row["helps (5x2cv)"]) == ("identical", "no")
+    assert (row["p (F-test)"], row["by the test"]) == ("identical", "no difference")
+    assert (row["overlap with"], row["cosine with"]) == ("0.100", "0.200")
     assert "wins in 12 of 12 cases of the paper, 0 of ours" in " ".join(gain.notes)
+
+
+@pytest.mark.parametrize("error, verdict", [(0.1, "helps"), (0.3, "hurts")])
+def test_xue_tells_whether_correction_helps_or_hurts(tmp_path, error, verdict):
+    studies = Studies(tmp_path, is_quick=True)
+    fill(studies["xue2013-linear"])
+    study = studies["xue2013-ftest-linear"]
+    for cell in study.experiment.plan.cells:
+        base = error if cell.machine.startswith("olc") else 0.2
+        study.experiment.store.write(
+            record(cell, base, errors=[base, base + 0.001 * cell.replicate * (base != 0.2)])
+        )
+    gain = PAPERS["xue2013"].table("1").build(studies)[1]
+    assert {row[6].text for row in gain.rows} == {verdict}
 
 
 def test_arvanitopoulos_reports_sizes_and_both_readings_of_sigma(tmp_path):
@@ -174,6 +194,46 @@ def test_arvanitopoulos_reports_sizes_and_both_readings_of_sigma(tmp_path):
 def test_pavia_is_not_run_without_its_cube(tmp_path):
     (table,) = PAPERS["noumir2011"].table("pavia").build(Studies(tmp_path))
     assert table.rows[0][0].text == "not run: mcls data fetch pavia-university"
+
+
+@pytest.fixture
+def pavia(monkeypatch):
+    """A made-up scene in the place of Pavia: seven classes in stripes of 40 × 70 pixels."""
+    rows, columns = (each.ravel() for each in np.mgrid[0:70, 0:40])
+    y = rows // 10
+    names = ("Asphalt", "Meadows", "Trees", "Painted metal sheets", "Bare soil", "Self-blocking bricks", "Shadow")
+    data = Dataset(
+        name="pavia-university",
+        X=np.column_stack([rows, columns]).astype(float),
+        y=y,
+        classes=names,
+        feature_names=("a", "b"),
+        extra={"row": rows, "column": columns},
+    )
+    monkeypatch.setattr("mcls.experiments.cells.load_dataset", lambda name, **options: data)
+    monkeypatch.setattr("mcls.reporting.studies.absent_data", lambda config: None)
+    cells._load.cache_clear()
+    yield data
+    cells._load.cache_clear()
+
+
+def test_pavia_shows_the_accuracy_of_each_class_on_tested_pixels(tmp_path, pavia):
+    studies = Studies(tmp_path)
+    study = studies["noumir2011-pavia"]
+    predictions = pavia.y.copy()
+    predictions[pavia.y == 6] = 0  # Shadow taken for Asphalt
+    predictions[::2] = -1  # training pixels
+    for cell in study.experiment.plan.cells:
+        study.experiment.store.write(record(cell, 0.1, predictions=pack(predictions)))
+    (table,) = PAPERS["noumir2011"].table("pavia").build(studies)
+    row = texts(table, machine="voRLS-f")
+    assert (row["Asphalt"], row["Shadow"]) == ("100.0", "0.0")
+    assert (row["error"], row["paper error"], row["difference"]) == ("10.00", "8", "+2.00")
+    figure = pavia_map(studies)
+    assert figure is not None
+    images = [np.asarray(ax.images[0].get_array()) for ax in figure.axes[:3]]
+    assert images[0].shape == (70, 40)
+    assert set(np.unique(images[1])) == {-1, 0, 1, 2, 3, 4, 5}
 
 
 def test_every_published_figure_of_table_4_finds_its_place():

@@ -21,13 +21,13 @@ def test(a: Figures, b: Figures) -> TestResult | None:
     return None if first is None or second is None else ftest_5x2cv(first, second)
 
 
-def p_entry(result: TestResult | None) -> Entry:
+def p_entry(result: TestResult | None, source: str = "") -> Entry:
     """A p-value, marked when equality is rejected; ``identical`` for machines that never differed."""
     if result is None:
         return words(NOTHING, "weak")
     if result.identical:
-        return Entry("identical", 1.0, tone="weak")
-    return Entry(f"{result.p:.3f}", result.p, tone="bad" if result.differs(ALPHA) else "")
+        return Entry("identical", 1.0, source, "weak")
+    return Entry(f"{result.p:.3f}", result.p, source, "bad" if result.differs(ALPHA) else "")
 
 
 def ftest(studies: Studies) -> list[Table]:
@@ -45,7 +45,7 @@ def _matrix(studies: Studies, dataset: str) -> Table:
     chosen = [machines[name] for name in dict.fromkeys(f.row.machine for f in found)]
     rows = []
     for a in chosen:
-        tests = [words("") if a is b else p_entry(test(a, b)) for b in chosen]
+        tests = [words("") if a is b else p_entry(test(a, b), b.anchor) for b in chosen]
         rows.append([words(a.row.machine), number(a.line.mean, source=a.anchor), *tests])
     return make(
         f"honeine2013-ftest-{dataset}",
@@ -83,7 +83,9 @@ def _labelbooks(studies: Studies, datasets: Sequence[str]) -> Table:
             a, b, least = min(known, key=lambda each: each[2].p)
             rejected = sum(result.differs(ALPHA) for _, _, result in known)
             between = "" if least.identical else f"{a}, {b}"
-            rows.append([*row, p_entry(least), words(between), words(f"{rejected} of {len(known)}")])
+            rows.append(
+                [*row, p_entry(least, books[b].anchor), words(between), words(f"{rejected} of {len(known)}")]
+            )
     return make(
         "honeine2013-ftest-labelbooks",
         "honeine2013, Sec. 8: does the labelbook matter? Errors, and the smallest p of the 5x2cv F-test",
