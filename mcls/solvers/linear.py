@@ -21,6 +21,9 @@ from scipy.linalg import lapack
 
 Array = np.ndarray
 
+# Below this many rows a whole eigendecomposition is as quick as looking for a low rank.
+_LOW_RANK_FROM = 500  # rows
+
 
 def solve_spd(A: Array, R: Array) -> Array:
     """Solve AX = R for a symmetric positive definite A (n, n); a numerically indefinite one by LDLᵀ."""
@@ -84,32 +87,61 @@ def is_partition(folds: Sequence[tuple[Array, Array]], n: int) -> bool:
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Eigendecomposition A = V diag(λ) Vᵀ of a symmetric matrix (n, n): (A + δI)⁻¹ for every δ at once."""
+    """A symmetric A (n, n) decomposed so that M = (A + δI)⁻¹ costs little for every δ.
 
-    values: Array  # λ (n,)
-    vectors: Array  # V (n, n), one eigenvector a column
+    Either A = QΛQᵀ with all n eigenvectors in Q, and M = Q(Λ + δI)⁻¹Qᵀ; or, where A has a low numerical rank
+    r (a wide kernel), A = QQᵀ with QᵀQ = Λ (r, r), and M = (I − Q(Λ + δI)⁻¹Qᵀ)/δ.
+    """
+
+    values: Array  # Λ (n,) or (r,)
+    vectors: Array  # Q (n, n) or (n, r)
 
     @classmethod
     def of(cls, A: Array, blocks: Sequence[Array] | None = None) -> Spectrum:
         """Decompose A; ``blocks`` lists the rows of its diagonal blocks when it is known to have such."""
         if blocks is None or len(blocks) == 1:
-            return cls(*np.linalg.eigh(A))
+            return cls._low_rank(A) or cls(*np.linalg.eigh(A))
         values, vectors = np.empty(len(A)), np.zeros(A.shape)
         for rows in blocks:
             block = np.ix_(rows, rows)
             values[rows], vectors[block] = np.linalg.eigh(A[block])
         return cls(values, vectors)
 
-    def solve(self, shift: float, projected: Array) -> Array:
-        """(A + shift·I)⁻¹ R from VᵀR, which all shifts share."""
-        return self.vectors @ (projected / (self.values + shift)[:, None])
+    @classmethod
+    def _low_rank(cls, A: Array) -> Spectrum | None:
+        """Decompose by a pivoted Cholesky factor of at most n/2 columns, exact to rounding, if there is one."""
+        n = len(A)
+        largest = float(A.diagonal().max())
+        # Worth a try only where entries are near those of the diagonal: narrow kernels have full rank.
+        if n < _LOW_RANK_FROM or A.mean() < 0.7 * largest:
+            return None
+        factor, pivots, rank, _ = lapack.dpstrf(A, lower=1, tol=1e-15 * largest)
+        if rank > n // 2:
+            return None
+        Z = np.empty((n, rank))
+        Z[pivots - 1] = np.tril(factor[:, :rank])
+        values, U = np.linalg.eigh(Z.T @ Z)
+        return cls(values, Z @ U)
+
+    def _weights(self, shift: float) -> tuple[Array, float, float]:
+        """Weights w and a, b with M = aI + b Q diag(w) Qᵀ."""
+        weights = 1 / (self.values + shift)
+        return (weights, 0.0, 1.0) if len(weights) == len(self.vectors) else (weights, 1 / shift, -1 / shift)
+
+    def solve(self, shift: float, R: Array, projected: Array) -> Array:
+        """M R (n, r), from R and from QᵀR, which all shifts share."""
+        weights, a, b = self._weights(shift)
+        return a * R + self.vectors @ ((b * weights)[:, None] * projected)
 
     def left_out(self, shift: float, u: Array, folds: tuple[int, int, int]) -> tuple[Array, Array]:
-        """e = M_SS⁻¹ u_S (k, s, r) and V_S (k, s, n) for a run of k folds; M = (A + shift·I)⁻¹, u = MR."""
+        """e = M_SS⁻¹ u_S (k, s, r) and Q_S (k, s, ·) for a run of k folds, with u = MR."""
         start, count, size = folds
-        V_S = self.vectors[start : start + count * size].reshape(count, size, -1)
-        M_SS = np.matmul(V_S / (self.values + shift), V_S.transpose(0, 2, 1))  # (k, s, s)
-        return np.linalg.solve(M_SS, u[start : start + count * size].reshape(count, size, -1)), V_S
+        weights, a, b = self._weights(shift)
+        Q_S = self.vectors[start : start + count * size].reshape(count, size, -1)
+        M_SS = np.matmul(Q_S * (b * weights), Q_S.transpose(0, 2, 1))  # (k, s, s)
+        if a:
+            M_SS += a * np.eye(size)
+        return np.linalg.solve(M_SS, u[start : start + count * size].reshape(count, size, -1)), Q_S
 
     def left_out_solutions(self, shift: float, u: Array, folds: tuple[int, int, int]) -> Array:
         """Solutions u⁽⁻ˢ⁾ (k, n, r) without each fold of a run, exactly zero on the rows left out.
@@ -118,11 +150,12 @@ class Spectrum:
         """
         return self.finish(shift, u, folds, *self.left_out(shift, u, folds))
 
-    def finish(self, shift: float, u: Array, folds: tuple[int, int, int], e: Array, V_S: Array) -> Array:
+    def finish(self, shift: float, u: Array, folds: tuple[int, int, int], e: Array, Q_S: Array) -> Array:
         """The second half of ``left_out_solutions``, from what ``left_out`` returned."""
         start, count, size = folds
         k, _, r = e.shape
-        projected = np.matmul(V_S.transpose(0, 2, 1), e) / (self.values + shift)[:, None]  # (k, n, r)
+        weights, _, b = self._weights(shift)  # aI touches only the rows left out, which end as zeros
+        projected = (b * weights)[:, None] * np.matmul(Q_S.transpose(0, 2, 1), e)  # (k, ·, r)
         columns = self.vectors @ projected.transpose(1, 0, 2).reshape(-1, k * r)  # (n, k·r): one large product
         solutions = u - columns.reshape(-1, k, r).transpose(1, 0, 2)
         for i in range(count):

@@ -57,14 +57,14 @@ def sweep(K: Array, Y: Array, tests: Sequence[Array], gammas: Sequence[float]) -
     projected = spectrum.vectors.T @ Y
     F = np.empty((len(gammas), *Y.shape))
     for i, gamma in enumerate(gammas):
-        alpha = spectrum.solve(gamma, projected)
+        alpha = spectrum.solve(gamma, Y, projected)
         for run in partition.groups:
             start, count, size = run
             rows = slice(start, start + count * size)
-            e, V_S = spectrum.left_out(gamma, alpha, run)  # (k, s, r)
+            e, Q_S = spectrum.left_out(gamma, alpha, run)  # (k, s, r)
             F[i, rows] = Y[rows] - e.reshape(count * size, -1)
             if np.abs(F[i, rows]).max(axis=1).min() < _CANCELS:
-                alphas = spectrum.finish(gamma, alpha, run, e, V_S)  # (k, n, r)
+                alphas = spectrum.finish(gamma, alpha, run, e, Q_S)  # (k, n, r)
                 F[i, rows] = np.matmul(K[rows].reshape(count, size, -1), alphas).reshape(count * size, -1)
     return partition.split(F)
 
@@ -107,7 +107,7 @@ def sweep_pairs(
         K_tests = [K[np.ix_(test, rows[order])] for test in tests]
         whole = sum(len(m) == 0 for m in members)  # folds without members come first, and keep α
         for i, gamma in enumerate(gammas):
-            alpha = spectrum.solve(gamma, projected)
+            alpha = spectrum.solve(gamma, targets, projected)
             alphas = [np.repeat(alpha.T, whole, axis=0)]
             alphas += [spectrum.left_out_solutions(gamma, alpha, run)[:, :, 0] for run in partition.groups]
             by_fold = np.concatenate(alphas)[partition.ranks]  # (folds, m)

@@ -85,7 +85,7 @@ def sweep_lssvm(
     values = np.empty((len(gammas), n, ell))
     biases = np.empty((len(gammas), len(tests), len(U)))
     for i, gamma in enumerate(gammas):
-        u = spectrum.solve(1 / gamma, projected)
+        u = spectrum.solve(1 / gamma, right, projected)
         fold = 0
         for run in partition.groups:
             start, count, size = run

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
 
 from mcls.solvers.linear import FoldPartition, Spectrum, is_partition, solve_spd, solve_symmetric
 
@@ -12,16 +13,21 @@ def random_folds(rng, n, k):
     return [np.sort(part) for part in np.array_split(rng.permutation(n), k)]
 
 
-@pytest.mark.parametrize("n, k", [(23, 4), (40, 5), (30, 30), (650, 7)])
-def test_left_out_solutions_equal_smaller_systems(n, k):
+@pytest.mark.parametrize(
+    "n, k, wide", [(23, 4, 0), (40, 5, 0), (30, 30, 0), (650, 7, 0), (650, 7, 1), (550, 5, 1)]
+)
+def test_left_out_solutions_equal_smaller_systems(n, k, wide):
     rng = np.random.default_rng(n)
     Z = rng.normal(size=(n, 5))
     A, R, shift = Z @ Z.T, rng.normal(size=(n, 2)), 0.3
+    if wide:  # nearly constant, as a wide Gaussian kernel: decomposed by its low rank
+        A = np.exp(-0.001 * cdist(Z, Z, "sqeuclidean"))
     tests = random_folds(rng, n, k)
     partition = FoldPartition(tests)
     order = partition.order
     spectrum = Spectrum.of(A[np.ix_(order, order)])
-    u = spectrum.solve(shift, spectrum.vectors.T @ R[order])
+    assert (spectrum.vectors.shape[1] < n // 2) == bool(wide)
+    u = spectrum.solve(shift, R[order], spectrum.vectors.T @ R[order])
     assert np.allclose(u, np.linalg.solve(A + shift * np.eye(n), R)[order])
     place = 0
     for run in partition.groups:
@@ -56,7 +62,7 @@ def test_block_diagonal_spectrum_equals_the_whole():
         A[np.ix_(rows, rows)] = Z @ Z.T
     R = rng.normal(size=(7, 1))
     spectrum = Spectrum.of(A, groups)
-    solution = spectrum.solve(0.5, spectrum.vectors.T @ R)
+    solution = spectrum.solve(0.5, R, spectrum.vectors.T @ R)
     assert np.allclose(solution, np.linalg.solve(A + 0.5 * np.eye(7), R))
 
 
