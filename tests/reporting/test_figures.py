@@ -111,6 +111,7 @@ def test_figures_from_a_made_up_store_say_quick(tmp_path, name):
     studies = Studies(tmp_path, is_quick=True)
     for study in (
         "honeine2013-table4",
+        "honeine2013-table4-yeast",
         "honeine2013-borrowed",
         "honeine2013-borrowed-vowel",
         "honeine2013-ftest",

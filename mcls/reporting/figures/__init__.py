@@ -19,7 +19,7 @@ Named = Iterator[tuple[str, "Figure | None"]]
 HEATMAPS = (
     ("honeine2013-table4", "glass", "oneLSM"),
     ("honeine2013-table4", "glass", "voSVM"),
-    ("honeine2013-table4", "yeast", "oneLSM"),
+    ("honeine2013-table4-yeast", "yeast", "oneLSM"),
 )
 
 
