@@ -178,6 +178,34 @@ def test_far_outside_the_grid(solver, gamma):
             assert solve_box_qp(H, gamma, A=A, solver=solver).kkt_residual <= 1e-6
 
 
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10**6), st.sampled_from([None, 2, 4]), st.floats(-10, 10), st.booleans())
+def test_active_set_settles_on_low_rank_and_duplicate_rows(seed, n_classes, exponent, rounded):
+    """Linear kernels in few dimensions with repeated and zero rows: as good as a linear programme."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(10, 120))
+    X = rng.normal(size=(n, int(rng.integers(1, 5)))) * 10 ** rng.uniform(-1, 1)
+    X = np.round(X) if rounded else X
+    B = label_vectors("alignment", n_classes or 3)
+    y = np.arange(n) % B.shape[1]
+    H = (X @ X.T) * (B.T @ B)[np.ix_(y, y)]
+    A = None if n_classes is None else B[:, y]
+    qp, upper = BoxQP(H, A, solver="active-set"), np.full(n, 2.0**exponent)
+    beta, nu, _ = qp.backend.solve(upper, None, None)  # its own answer, before anyone steps in
+    assert box_kkt_residual(H, beta, upper, A, nu) <= 1e-6
+
+
+def test_samples_of_very_different_size():
+    """A polynomial kernel on raw features: diagonal entries from 1 to 1e6."""
+    X = np.random.default_rng(0).normal(size=(60, 3)) * 10.0 ** np.linspace(-1, 1, 60)[:, None]
+    H = (1 + X @ X.T) ** 2 * np.where(np.arange(60)[:, None] % 2 == np.arange(60) % 2, 1.0, -1.0)
+    assert H.diagonal().max() > 1e4 * H.diagonal().min()
+    for gamma in (0.01, 1.0):
+        a, c = (solve_box_qp(H, gamma, solver=solver) for solver in ("active-set", "cvxpy"))
+        assert (a.solver, a.kkt_residual <= 1e-6) == ("active-set", True)
+        assert objective(H, a.beta) == pytest.approx(objective(H, c.beta), rel=1e-6)
+
+
 @pytest.mark.parametrize("solver", ["active-set", "osqp"])
 def test_duplicate_rows_share_one_reproducible_solution(solver):
     H, _ = problem("iris", "pm1", 0.5)

@@ -4,8 +4,8 @@
 
 (honeine2013, eq. (19)–(21), with A = Y). H is positive semi-definite. When it is singular β need not be
 unique, but Hβ is, and with it every score of the machine. The back-ends agree on one β all the same: the one
-of H + εI, with ε = ``RIDGE`` times the largest diagonal entry of H, which is far above rounding and far below
-what the certificate notices.
+of H + diag(ε), with εᵢ = ``RIDGE`` · H_ii, which is far above rounding and far below what the certificate
+notices.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Array = np.ndarray
 
 SOLVERS = ("osqp", "active-set", "cvxpy")
 
-#: ε as a fraction of the largest diagonal entry of H.
+#: ε as a fraction of the diagonal of H.
 RIDGE = 1e-9
 
 
@@ -64,7 +64,7 @@ def box_kkt_residual(
 ) -> float:
     """How far β is from optimal: zero exactly at a solution, the same number in whatever units β is measured.
 
-    With g = Hβ − 1 + Aᵀν and s = max β (γ when β = 0) it is the larger of
+    With g = Hβ − 1 + Aᵀν and s = max β (but at least 1e-9 γ: β may be zero) it is the larger of
 
         max_i |βᵢ/s − clip(βᵢ/s − gᵢ, 0, γ/s)|   and   max_r |(Aβ)_r| / (s max|A|).
 
@@ -83,7 +83,7 @@ def box_kkt_residual(
     """
     upper = np.broadcast_to(np.asarray(gamma, dtype=float), beta.shape)
     gradient = H @ beta - 1.0
-    scale = float(beta.max(initial=0.0)) or float(upper.max(initial=0.0)) or 1.0
+    scale = max(float(beta.max(initial=0.0)), 1e-9 * float(upper.max(initial=0.0))) or 1.0
     infeasible = 0.0
     if A is not None and A.size:
         gradient += A.T @ (np.zeros(len(A)) if nu is None else nu)

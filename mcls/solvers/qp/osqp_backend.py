@@ -23,12 +23,13 @@ class OSQP:
 
     def __init__(self, H: Array, A: Array | None = None, *, eps: float = 1e-6) -> None:
         n = len(H)
-        self.U = np.zeros((0, 0))
+        self.H = H
+        self.U, self.A = np.zeros((0, 0)), np.zeros((0, n))
         rows = sparse.identity(n, format="csc")
         if A is not None and A.size:
-            self.U, A_r = independent_rows(A)
-            rows = sparse.vstack([rows, sparse.csc_matrix(A_r)], format="csc")
-        self.zeros = np.zeros(self.U.shape[1])
+            self.U, self.A = independent_rows(A)
+            rows = sparse.vstack([rows, sparse.csc_matrix(self.A)], format="csc")
+        self.zeros = np.zeros(len(self.A))
         self.lower = np.zeros(n + len(self.zeros))
         self.problem = osqp.OSQP()
         self.problem.setup(
@@ -39,7 +40,7 @@ class OSQP:
             u=np.append(np.ones(n), self.zeros),
             eps_abs=eps,
             eps_rel=eps,
-            max_iter=20_000,
+            max_iter=10_000,
             polishing=False,
             warm_starting=True,
             verbose=False,
@@ -50,7 +51,10 @@ class OSQP:
         n = len(upper)
         self.problem.update(l=self.lower, u=np.append(upper, self.zeros))
         if start is not None:
-            self.problem.warm_start(x=np.clip(start, 0.0, upper))
+            beta = np.clip(start, 0.0, upper)
+            multipliers = self.zeros if nu is None or not len(self.A) else self.U.T @ nu
+            bounds = 1.0 - self.H @ beta - self.A.T @ multipliers  # what makes the gradient zero
+            self.problem.warm_start(x=beta, y=np.append(bounds, multipliers))
         solution = self.problem.solve(raise_error=False)
         beta = np.clip(np.nan_to_num(solution.x), 0.0, upper)
         multipliers = np.nan_to_num(solution.y[n:])
