@@ -13,6 +13,7 @@ from mcls.reporting.figures.plane import pavia_map
 from mcls.reporting.papers import honeine2013
 from mcls.reporting.papers.base import Paper, TableSpec
 from mcls.reporting.published import figure, read
+from mcls.reporting.render import to_latex
 from mcls.reporting.studies import Studies
 
 from .made_up import fill, record, texts
@@ -42,6 +43,7 @@ def test_a_full_store_leaves_nothing_to_say(tmp_path, paper: Paper, spec: TableS
         fill(studies[name])
     for table in spec.build(studies):
         assert "INCOMPLETE" not in " ".join(table.notes)
+        assert to_latex(table).isascii()  # every sign we use has its command
         for row in table.rows:
             for entry in row:
                 if entry.source and not entry.source.startswith("#"):
