@@ -91,7 +91,7 @@ def _print(fitted: Fitted) -> None:
     typer.echo(
         f"{facts.machine}: CV error {100 * found.error:.2f} % +- {100 * found.spread:.2f} "
         f"({found.folds} folds, {len(found.results)} grid points, {len(found.rows)} rows; the folds that choose also "
-        f"judge) at {_shown(found.best_params) or 'its defaults'}"
+        f"judge) at {_shown(found.best_params) or 'the parameters given'}"
     )
     if found.nested_error is not None and found.nested_spread is not None:
         typer.echo(

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-#: The kernel matrix, the ridge added to a copy of it, and its Cholesky factor: three matrices at the worst moment.
+#: The kernel matrix, the ridge added to a copy of it, and its Cholesky factor: three matrices at the worst moment,
+#: and two blocks of their columns while the factor is made.
 MATRICES = 3
+COLUMNS = 2 * 2048
 
 
 def exact_fit_bytes(n: int) -> int:
     """Bytes that fitting a kernel machine exactly to n rows takes at its worst moment."""
-    return MATRICES * 8 * n * n
+    return 8 * n * (MATRICES * n + COLUMNS)
 
 
 def available_bytes() -> int:

@@ -17,9 +17,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import lapack, solve_triangular
 
 Array = np.ndarray
+
+# OpenBLAS's Cholesky crashes with two threads on matrices of more than 2³¹ bytes (16384 rows; OpenBLAS issue 2562).
+_WHOLE_UP_TO = 16000
 
 # Below this many rows a whole eigendecomposition is as quick as looking for a low rank.
 _LOW_RANK_FROM = 500  # rows
@@ -27,11 +30,33 @@ _LOW_RANK_FROM = 500  # rows
 
 def solve_spd(A: Array, R: Array) -> Array:
     """Solve AX = R for a symmetric positive definite A (n, n); a numerically indefinite one by LDLᵀ."""
-    factor, info = lapack.dpotrf(A, lower=1, clean=0)
+    factor, info = lapack.dpotrf(A, lower=1, clean=0) if len(A) <= _WHOLE_UP_TO else blocked_cholesky(A)
     if info == 0:
         X, info = lapack.dpotrs(factor, R, lower=1)
         return X
     return solve_symmetric(A, R)
+
+
+def blocked_cholesky(A: Array, block: int = 2048) -> tuple[Array, int]:
+    """Lower factor L (n, n) of A = LLᵀ by blocks of columns, and 0; or what there is and 1 if A is not definite.
+
+    With A = [[A₁₁, ·], [A₂₁, A₂₂]]: L₁₁ from A₁₁, L₂₁ = A₂₁L₁₁⁻ᵀ, then the same for A₂₂ − L₂₁L₂₁ᵀ. The upper
+    triangle is left as it was in A.
+    """
+    L = np.array(A, order="F")
+    n = len(L)
+    for start in range(0, n, block):
+        stop = min(start + block, n)
+        L11, info = lapack.dpotrf(L[start:stop, start:stop], lower=1)
+        if info:
+            return L, 1
+        L[start:stop, start:stop] = L11
+        L21 = solve_triangular(L11, L[stop:, start:stop].T, lower=True, check_finite=False).T  # (n − stop, block)
+        L[stop:, start:stop] = L21
+        for left in range(stop, n, block):  # the lower triangle of A₂₂, a block of columns at a time
+            right = min(left + block, n)
+            L[left:, left:right] -= L21[left - stop :] @ L21[left - stop : right - stop].T
+    return L, 0
 
 
 def solve_symmetric(A: Array, R: Array) -> Array:

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
+from mcls.solvers import linear
 from mcls.solvers.linear import FoldPartition, Spectrum, is_partition, solve_spd, solve_symmetric
 
 
@@ -80,3 +81,23 @@ def test_what_is_a_partition():
     assert not is_partition(whole[:1], 3)
     assert not is_partition([(np.array([0, 1]), np.array([0])), (np.array([0]), np.array([1, 2]))], 3)
     assert not is_partition([], 0)
+
+
+@pytest.mark.parametrize("n, block", [(50, 7), (64, 16), (30, 100), (33, 1)])
+def test_the_blocked_factor_is_lapacks(n, block):
+    A = np.random.default_rng(0).normal(size=(n, n))
+    A = A @ A.T + np.eye(n)
+    L, info = linear.blocked_cholesky(A, block)
+    assert info == 0
+    assert np.allclose(np.tril(L), np.linalg.cholesky(A), rtol=0, atol=1e-12)
+
+
+def test_a_large_matrix_is_solved_by_blocks_or_by_ldl(monkeypatch):
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(40, 40))
+    A, R = A @ A.T + np.eye(40), rng.normal(size=(40, 3))
+    monkeypatch.setattr(linear, "_WHOLE_UP_TO", 10)
+    assert np.allclose(A @ linear.solve_spd(A, R), R, rtol=0, atol=1e-9)
+    A[30, 30] = -5.0  # indefinite: the blocks find out, and LDLᵀ solves it
+    assert linear.blocked_cholesky(A, 16)[1] == 1
+    assert np.allclose(A @ linear.solve_spd(A, R), R, rtol=0, atol=1e-9)
