@@ -58,6 +58,8 @@ def test_every_command_runs_in_the_order_of_the_page(checkout):
 
 def test_the_python_example_runs(checkout):
     (example,) = blocks("python")
-    done = subprocess.run([sys.executable, "-c", example], cwd=checkout, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", example], cwd=checkout, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert "OneLSM" in done.stdout
