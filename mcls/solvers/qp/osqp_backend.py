@@ -40,7 +40,7 @@ class OSQP:
             u=np.append(np.ones(n), self.zeros),
             eps_abs=eps,
             eps_rel=eps,
-            max_iter=10_000,
+            max_iter=4_000,
             polishing=False,
             warm_starting=True,
             verbose=False,
