@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -183,7 +184,9 @@ def _sweeps(
     D2 = squared_distances(X) if "gaussian" in values.get("kernel", [machine.kernel]) else None
 
     def one_width(fixed: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]], list[Array]]:
-        current = clone(machine).set_params(**fixed)
+        current = copy(machine)  # parameters are the same objects, and nothing is fitted
+        for name, value in fixed.items():
+            setattr(current, name, value)
         if current.kernel == "precomputed":
             K = X
         elif current.kernel == "gaussian" and D2 is not None:

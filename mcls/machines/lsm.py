@@ -64,9 +64,11 @@ class OneSystemMachine(LabelMachine):
             return refit_sweep(self, K, y, n_classes, folds, points)
         Y = lsm.indicators(y, n_classes)
         values = lsm.sweep(K, Y, [test for _, test in folds], gammas_of(points))  # (γ, |S|, ℓ) a fold
-        return [
-            decide(g, *self._labels(y[train], n_classes), self.decision) for g, (train, _) in zip(values, folds)
-        ]
+        if self._labels_need_counts:
+            labels = [self._labels(y[train], n_classes) for train, _ in folds]
+        else:
+            labels = [self._labels(y, n_classes)] * len(folds)
+        return [decide(g, *label, self.decision) for g, label in zip(values, labels)]
 
 
 class OneLSM(OneSystemMachine):

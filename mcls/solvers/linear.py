@@ -91,23 +91,23 @@ class FoldPartition:
             for first in range(0, count if size else 0, step):
                 self.groups.append((start + first * int(size), step, int(size)))
             start += count * int(size)
-        self._sizes = sizes[by_size]
+        stops = np.cumsum(sizes[by_size])
+        starts = stops - sizes[by_size]
+        self._bounds = [(int(starts[rank]), int(stops[rank])) for rank in self.ranks]
 
     def split(self, values: Array) -> list[Array]:
         """Cut values (..., n, r), rows in ``order``, into one array a fold in the caller's order of folds."""
-        cuts = np.cumsum(self._sizes)[:-1]
-        pieces = np.split(values, cuts, axis=-2)
-        return [pieces[rank] for rank in self.ranks]
+        return [values[..., start:stop, :] for start, stop in self._bounds]
 
 
 def is_partition(folds: Sequence[tuple[Array, Array]], n: int) -> bool:
     """Whether the folds test each of n rows exactly once and each trains on all the rows that it does not test."""
     if not folds or any(len(train) + len(test) != n for train, test in folds):
         return False
-    tested = np.concatenate([test for _, test in folds])
-    if len(tested) != n or not np.array_equal(np.sort(tested), np.arange(n)):
-        return False
-    return all(not np.isin(train, test).any() for train, test in folds)
+    rows = np.arange(n)
+    whole = np.sort(np.stack([np.concatenate(fold) for fold in folds]), axis=1)  # (folds, n)
+    tested = np.sort(np.concatenate([test for _, test in folds]))
+    return bool((whole == rows).all()) and np.array_equal(tested, rows)
 
 
 @dataclass(frozen=True)
@@ -134,53 +134,62 @@ class Spectrum:
 
     @classmethod
     def _low_rank(cls, A: Array) -> Spectrum | None:
-        """Decompose by a pivoted Cholesky factor of at most n/2 columns, exact to rounding, if there is one."""
+        """Decompose by a pivoted Cholesky factor of at most 2n/3 columns, exact to rounding, if there is one."""
         n = len(A)
         largest = float(A.diagonal().max())
         # Worth a try only where entries are near those of the diagonal: narrow kernels have full rank.
         if n < _LOW_RANK_FROM or A.mean() < 0.7 * largest:
             return None
         factor, pivots, rank, _ = lapack.dpstrf(A, lower=1, tol=1e-15 * largest)
-        if rank > n // 2:
+        if 3 * rank > 2 * n:
             return None
         Z = np.empty((n, rank))
         Z[pivots - 1] = np.tril(factor[:, :rank])
         values, U = np.linalg.eigh(Z.T @ Z)
         return cls(values, Z @ U)
 
-    def _weights(self, shift: float) -> tuple[Array, float, float]:
-        """Weights w and a, b with M = aI + b Q diag(w) Qᵀ."""
-        weights = 1 / (self.values + shift)
-        return (weights, 0.0, 1.0) if len(weights) == len(self.vectors) else (weights, 1 / shift, -1 / shift)
+    def _weights(self, shifts: Array) -> tuple[Array, Array, Array]:
+        """Weights w (g, ·) and a, b (g, 1) with M = aI + b Q diag(w) Qᵀ for each of g shifts."""
+        weights = 1 / (self.values + shifts[:, None])
+        if len(self.values) == len(self.vectors):
+            return weights, np.zeros((len(shifts), 1)), np.ones((len(shifts), 1))
+        return weights, 1 / shifts[:, None], -1 / shifts[:, None]
 
-    def solve(self, shift: float, R: Array, projected: Array) -> Array:
-        """M R (n, r), from R and from QᵀR, which all shifts share."""
-        weights, a, b = self._weights(shift)
-        return a * R + self.vectors @ ((b * weights)[:, None] * projected)
+    def solve(self, shifts: Array, R: Array) -> Array:
+        """M R (g, n, r) for each of g shifts."""
+        weights, a, b = self._weights(shifts)
+        projected = (b * weights).T[:, :, None] * (self.vectors.T @ R)[:, None, :]  # (·, g, r)
+        products = self.vectors @ projected.reshape(len(weights.T), -1)  # (n, g·r): one large product
+        return a[:, :, None] * R + products.reshape(len(R), len(shifts), -1).transpose(1, 0, 2)
 
-    def left_out(self, shift: float, u: Array, folds: tuple[int, int, int]) -> tuple[Array, Array]:
-        """e = M_SS⁻¹ u_S (k, s, r) and Q_S (k, s, ·) for a run of k folds, with u = MR."""
+    def left_out(self, shifts: Array, U: Array, folds: tuple[int, int, int]) -> tuple[Array, Array]:
+        """e = M_SS⁻¹ u_S (g, k, s, r) and Q_S (k, s, ·) for a run of k folds, with U = MR (g, n, r)."""
         start, count, size = folds
-        weights, a, b = self._weights(shift)
+        weights, a, b = self._weights(shifts)
         Q_S = self.vectors[start : start + count * size].reshape(count, size, -1)
-        M_SS = np.matmul(Q_S * (b * weights), Q_S.transpose(0, 2, 1))  # (k, s, s)
-        if a:
-            M_SS += a * np.eye(size)
-        return np.linalg.solve(M_SS, u[start : start + count * size].reshape(count, size, -1)), Q_S
+        M_SS = np.empty((len(shifts), count, size, size))
+        for i, w in enumerate(weights):  # one shift at a time: the product's operands stay in the cache
+            np.matmul(Q_S * w, Q_S.transpose(0, 2, 1), out=M_SS[i])
+        M_SS *= b[:, :, None, None]
+        if a.any():
+            M_SS += a[:, :, None, None] * np.eye(size)
+        u_S = U[:, start : start + count * size].reshape(len(shifts), count, size, -1)
+        return np.linalg.solve(M_SS, u_S), Q_S
 
     def left_out_solutions(self, shift: float, u: Array, folds: tuple[int, int, int]) -> Array:
         """Solutions u⁽⁻ˢ⁾ (k, n, r) without each fold of a run, exactly zero on the rows left out.
 
         (Rounding there, times a kernel value of one, would drown the tiny scores of a narrow kernel.)
         """
-        return self.finish(shift, u, folds, *self.left_out(shift, u, folds))
+        e, Q_S = self.left_out(np.array([shift]), u[None], folds)
+        return self.finish(shift, u, folds, e[0], Q_S)
 
     def finish(self, shift: float, u: Array, folds: tuple[int, int, int], e: Array, Q_S: Array) -> Array:
-        """The second half of ``left_out_solutions``, from what ``left_out`` returned."""
+        """The second half of ``left_out_solutions``, from what ``left_out`` returned for one shift."""
         start, count, size = folds
         k, _, r = e.shape
-        weights, _, b = self._weights(shift)  # aI touches only the rows left out, which end as zeros
-        projected = (b * weights)[:, None] * np.matmul(Q_S.transpose(0, 2, 1), e)  # (k, ·, r)
+        weights, _, b = self._weights(np.array([shift]))  # aI touches only the rows left out, which end as zeros
+        projected = (b * weights)[0][:, None] * np.matmul(Q_S.transpose(0, 2, 1), e)  # (k, ·, r)
         columns = self.vectors @ projected.transpose(1, 0, 2).reshape(-1, k * r)  # (n, k·r): one large product
         solutions = u - columns.reshape(-1, k, r).transpose(1, 0, 2)
         for i in range(count):

@@ -54,18 +54,18 @@ def sweep(K: Array, Y: Array, tests: Sequence[Array], gammas: Sequence[float]) -
     order = partition.order
     K, Y = K[np.ix_(order, order)], Y[order]
     spectrum = Spectrum.of(K)
-    projected = spectrum.vectors.T @ Y
-    F = np.empty((len(gammas), *Y.shape))
-    for i, gamma in enumerate(gammas):
-        alpha = spectrum.solve(gamma, Y, projected)
-        for run in partition.groups:
-            start, count, size = run
-            rows = slice(start, start + count * size)
-            e, Q_S = spectrum.left_out(gamma, alpha, run)  # (k, s, r)
-            F[i, rows] = Y[rows] - e.reshape(count * size, -1)
-            if np.abs(F[i, rows]).max(axis=1).min() < _CANCELS:
-                alphas = spectrum.finish(gamma, alpha, run, e, Q_S)  # (k, n, r)
-                F[i, rows] = np.matmul(K[rows].reshape(count, size, -1), alphas).reshape(count * size, -1)
+    shifts = np.asarray(gammas, dtype=float)
+    alphas = spectrum.solve(shifts, Y)  # (γ, n, r)
+    F = np.empty_like(alphas)
+    for run in partition.groups:
+        start, count, size = run
+        rows = slice(start, start + count * size)
+        e, Q_S = spectrum.left_out(shifts, alphas, run)  # (γ, k, s, r)
+        F[:, rows] = Y[rows] - e.reshape(len(gammas), count * size, -1)
+        lost = np.abs(F[:, rows]).max(axis=2).min(axis=1) < _CANCELS  # (γ,)
+        for i in map(int, np.flatnonzero(lost)):
+            without = spectrum.finish(gammas[i], alphas[i], run, e[i], Q_S)  # (k, n, r)
+            F[i, rows] = np.matmul(K[rows].reshape(count, size, -1), without).reshape(count * size, -1)
     return partition.split(F)
 
 
@@ -103,11 +103,10 @@ def sweep_pairs(
         order = partition.order
         spectrum = Spectrum.of(K[np.ix_(rows[order], rows[order])])
         targets = np.where(y[rows[order]] == a, 1.0, -1.0)[:, None]
-        projected = spectrum.vectors.T @ targets
         K_tests = [K[np.ix_(test, rows[order])] for test in tests]
         whole = sum(len(m) == 0 for m in members)  # folds without members come first, and keep α
-        for i, gamma in enumerate(gammas):
-            alpha = spectrum.solve(gamma, targets, projected)
+        solutions = spectrum.solve(np.asarray(gammas, dtype=float), targets)  # (γ, m, 1)
+        for i, (gamma, alpha) in enumerate(zip(gammas, solutions)):
             alphas = [np.repeat(alpha.T, whole, axis=0)]
             alphas += [spectrum.left_out_solutions(gamma, alpha, run)[:, :, 0] for run in partition.groups]
             by_fold = np.concatenate(alphas)[partition.ranks]  # (folds, m)

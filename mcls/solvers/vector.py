@@ -81,11 +81,10 @@ def sweep_lssvm(
     spectrum = Spectrum.of(K * L[np.ix_(y, y)], label_blocks(y, L))
     U, C = independent_labels(B)
     right = np.column_stack([np.ones(n), C[:, y].T]) if bias else np.ones((n, 1))
-    projected = spectrum.vectors.T @ right
+    solutions = spectrum.solve(1 / np.asarray(gammas, dtype=float), right)  # (γ, n, 1 or 1 + r)
     values = np.empty((len(gammas), n, ell))
     biases = np.empty((len(gammas), len(tests), len(U)))
-    for i, gamma in enumerate(gammas):
-        u = spectrum.solve(1 / gamma, right, projected)
+    for i, (gamma, u) in enumerate(zip(gammas, solutions)):
         fold = 0
         for run in partition.groups:
             start, count, size = run
