@@ -213,7 +213,7 @@ class VoSVM(VectorMachine):
     bias : bool
         Whether f(x) has an offset. The paper argues for none.
     solver : {"osqp", "active-set", "cvxpy"}
-        OSQP, a primal-dual active set (faster here, certified the same way), or cvxpy's interior point.
+        OSQP, an active-set method (much faster on a grid, certified the same way), or cvxpy's interior point.
     tol : float
         Largest KKT residual that passes without a ConvergenceWarning.
     kernel, sigma, degree, coef0, labelbook, label_kernel, label_sigma, decision
