@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 
-from mcls import OneLSM, OvALSM, OvOLSM, VoLSSVM, VoRLS
+from mcls import OneLSM, OvALSM, OvOLSM, VoLSSVM, VoRLS, VoSVM
 from mcls.data import load_dataset
 from mcls.evaluation.scaling import to_range
 from mcls.kernels import kernel_matrix
@@ -90,7 +90,10 @@ def test_corollary_6_and_theorem_5_on_real_data(name):
         assert np.array_equal(predictions[0], other)
 
 
-@pytest.mark.parametrize("machine", [VoRLS(), VoRLS("f"), VoLSSVM(), VoLSSVM(bias=True)], ids=repr)
+VECTOR = [VoRLS(), VoRLS("f"), VoLSSVM(), VoLSSVM(bias=True), VoSVM(solver="active-set"), VoSVM(bias=True)]
+
+
+@pytest.mark.parametrize("machine", VECTOR, ids=repr)
 @pytest.mark.parametrize("name", REAL)
 def test_proposition_3_for_the_vector_machines(machine, name):
     X, y = load(name)
@@ -103,15 +106,17 @@ def test_proposition_3_for_the_vector_machines(machine, name):
 
 @pytest.mark.parametrize("name", REAL)
 def test_consistency_is_alignment_when_gamma_is_rescaled(name):
-    """Labels times c: H, G and d grow by c². vo-LSSVM: γ/c²; vo-RLS(β): c²γ; vo-RLS(f): the same γ."""
+    """Labels times c: H, G and d grow by c². vo-LSSVM, vo-SVM: γ/c²; vo-RLS(β): c²γ; vo-RLS(f): the same γ."""
     X, y = load(name)
     ell = y.max() + 1
     c2 = ell / (ell - 1)  # consistency = √(ℓ/(ℓ−1)) · alignment
-    for machine, factor in ((VoLSSVM(), 1 / c2), (VoRLS("beta"), c2), (VoRLS("f"), 1.0)):
+    cases = [(VoLSSVM(), 1 / c2), (VoSVM(solver="active-set"), 1 / c2), (VoRLS("beta"), c2), (VoRLS("f"), 1.0)]
+    for machine, factor in cases:
         machine.set_params(sigma=0.5)
         alignment = machine.set_params(labelbook="alignment", gamma=0.7).fit(X, y)._class_scores(X)
         consistency = machine.set_params(labelbook="consistency", gamma=0.7 * factor).fit(X, y)._class_scores(X)
-        ratio = 1.0 if isinstance(machine, VoLSSVM) else c2  # the same f for vo-LSSVM up to 1/c², scores by c²
+        # β of the margin machines shrinks by c², which the label products make up for in the scores.
+        ratio = c2 if isinstance(machine, VoRLS) else 1.0
         assert np.allclose(consistency, ratio * alignment, rtol=1e-5, atol=1e-8)
 
 
@@ -171,6 +176,23 @@ def test_biased_vo_lssvm_satisfies_its_constraint_and_its_system(book):
     H = kernel_matrix(X, sigma=0.5) * label_gram(book, y.max() + 1)[np.ix_(y, y)]
     residual = Y.T @ machine.bias_ + H @ machine.beta_ + machine.beta_ / 2.0 - 1
     assert np.abs(residual).max() < 1e-9
+
+
+@pytest.mark.parametrize("book", ["alignment", "consistency", "mincorr"])
+@pytest.mark.parametrize("name", REAL)
+def test_biased_vo_svm_satisfies_its_constraint_and_is_sparse(name, book):
+    X, y = load(name)
+    machine = VoSVM(bias=True, labelbook=book, sigma=0.5, gamma=1.0).fit(X, y)
+    assert np.abs(machine.labels_[:, y] @ machine.beta_).max() < 1e-6  # (21)
+    assert machine.kkt_residual_ < 1e-6
+    assert 0 < machine.n_support_.sum() < len(y)
+
+
+@pytest.mark.parametrize("book", ["indicators", "pm1"])
+def test_biased_vo_svm_refuses_degenerate_labelbooks(book):
+    X, y = load("iris")
+    with pytest.raises(ValueError, match="degenerate"):
+        VoSVM(bias=True, labelbook=book).fit(X, y)
 
 
 @pytest.mark.parametrize("machine", [OneLSM(), VoRLS(), VoLSSVM()], ids=repr)
