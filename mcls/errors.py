@@ -38,5 +38,5 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> McLsError:
     """
     known = list(known)
     guess = nearest(name, known)
-    hint = f"did you mean '{guess}'? " if guess else ""
-    return McLsError(f"unknown {kind} '{name}'; {hint}(known: {', '.join(known)})")
+    hint = f"; did you mean '{guess}'?" if guess else ""
+    return McLsError(f"unknown {kind} '{name}'{hint} (known: {', '.join(known)})")

@@ -7,6 +7,7 @@ squared distances once: ``D2 = squared_distances(X)``, then ``gaussian(D2, sigma
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -64,7 +65,7 @@ def gaussian(D2: Array, sigma: float) -> Array:
     >>> gaussian(np.array([[0.0, 2.0]]), sigma=1.0)
     array([[1.        , 0.36787944]])
     """
-    _positive("sigma", sigma)
+    check_positive("sigma", sigma)
     K = np.multiply(D2, -0.5 / (sigma * sigma))
     np.exp(K, out=K)
     for start in range(0, len(K), _BLOCK):
@@ -134,6 +135,7 @@ def check_precomputed(K: Array, *, tol: float = 1e-8) -> None:
         )
 
 
-def _positive(name: str, value: Any) -> None:
-    if not np.isfinite(value) or value <= 0:
-        raise McLsError(f"{name} must be a positive number, got {value}")
+def check_positive(name: str, value: Any) -> None:
+    """Refuse a parameter that is not a positive, finite number."""
+    if not isinstance(value, Real) or not np.isfinite(float(value)) or value <= 0:
+        raise McLsError(f"{name} must be a positive number, got {value!r}")

@@ -63,6 +63,7 @@ def compare(
         _print_ranking(experiment, machines, alpha, csv)
     if len(machines) == 2 or tests:
         _print_pairs(pairs(experiment, machines), tests or ["f"], alpha, csv, named=len(machines) > 2)
+    _say_untuned(machines)
     print_failures(outcome)
     if not outcome.ok:
         raise typer.Exit(1)
@@ -133,3 +134,15 @@ def _print_ranking(experiment: Experiment, machines: list[str], alpha: float, cs
         f"Nemenyi at {alpha:g}: average ranks further apart than {result.critical_difference:.2f} differ: "
         + ("; ".join(differing) or "none")
     )
+
+
+def _say_untuned(machines: list[str]) -> None:
+    from mcls.experiments.specs import parse_spec
+    from mcls.machines.registry import get_machine
+
+    untuned = [text for text in machines if not get_machine(parse_spec(text)[0]).grid]
+    if untuned:
+        typer.echo(
+            f"{', '.join(untuned)}: not tuned, no grid is known; a config can give one (grid: under the machine)",
+            err=True,
+        )

@@ -47,7 +47,8 @@ def print_table(title: str | None, columns: Sequence[str], rows: Sequence[Sequen
         console = Console(width=10_000)
         console.width = console.measure(made).maximum
     elif console.measure(made).maximum >= console.width:
-        made.padding = (0, 0, 0, 0)  # close up before anything is cut off
+        made.padding = (0, 0, 0, 0)  # close up before anything wraps
+        console.width = max(console.width, Console(width=10_000).measure(made).minimum)  # nothing is cut off
     console.print(made)
 
 

@@ -49,7 +49,9 @@ def write_starter(data: Path, target: str, output: Path | None) -> Path:
     """Write the starter for a table, which is read to make sure that it will run; return the config's path."""
     column: str | int = int(target) if re.fullmatch(r"-?\d+", target) else target
     table = load_table(data, target=column)
-    name = re.sub(r"[^A-Za-z0-9_-]+", "-", table.name).strip("-_") or "experiment"
+    # Results go to a folder of this name: the config's own, so that two configs of one table stay apart.
+    stem = table.name if output is None else output.stem
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", stem).strip("-_") or "experiment"
     path = output if output is not None else Path(f"{name}.yaml")
     if path.exists():
         raise McLsError(f"{path} exists already; remove it, or give another file with -o")

@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcls.errors import McLsError
+from mcls.kernels import check_positive
 from mcls.machines.base import Fold, Point
 from mcls.solvers import elm
 
@@ -70,8 +71,7 @@ class ELM(ClassifierMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         """Refuse parameters out of range; called before every fit."""
-        if not np.isfinite(self.C) or self.C <= 0:
-            raise McLsError(f"C must be a positive number, got {self.C}")
+        check_positive("C", self.C)
         if not isinstance(self.n_hidden, int | np.integer) or self.n_hidden < 1:
             raise McLsError(f"n_hidden must be a whole number of at least 1, got {self.n_hidden!r}")
 

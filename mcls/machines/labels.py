@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mcls.errors import McLsError, unknown_name
+from mcls.kernels import check_positive
 from mcls.labelbooks import get_labelbook, label_gram, label_vectors
 from mcls.machines.base import KernelMachine
 
@@ -23,8 +24,7 @@ class LabelMachine(KernelMachine):
     """Base of the machines with ``gamma, labelbook, label_kernel, label_sigma, decision``."""
 
     def _check_parameters(self) -> None:
-        if not np.isfinite(self.gamma) or self.gamma <= 0:
-            raise McLsError(f"gamma must be a positive number, got {self.gamma}")
+        check_positive("gamma", self.gamma)
         if self.decision not in DECISIONS:
             raise unknown_name("decision rule", str(self.decision), DECISIONS)
         if self.decision == "winner" and self.label_kernel != "linear":

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mcls.errors import McLsError, unknown_name
-from mcls.kernels import KernelFunction
+from mcls.kernels import KernelFunction, check_positive
 from mcls.machines.base import Fold, KernelMachine, Point, refit_sweep, rows_a_block
 from mcls.machines.labels import LabelMachine, decide, gammas_of, only_gamma
 from mcls.solvers import lsm, nystrom
@@ -236,8 +236,7 @@ class OvOLSM(KernelMachine):
         self.gamma = gamma
 
     def _check_parameters(self) -> None:
-        if not np.isfinite(self.gamma) or self.gamma <= 0:
-            raise McLsError(f"gamma must be a positive number, got {self.gamma}")
+        check_positive("gamma", self.gamma)
 
     def _fit(self, K: Array, y: Array, n_classes: int) -> None:
         self.alpha_ = lsm.fit_pairs(K, y, n_classes, self.gamma)

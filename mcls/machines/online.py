@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from mcls.errors import McLsError, unknown_name
-from mcls.kernels import KernelFunction
+from mcls.kernels import KernelFunction, check_positive
 from mcls.machines.base import Fold, KernelMachine, Point, refit_sweep
 from mcls.solvers import perceptron, sgd
 
@@ -187,8 +187,7 @@ class SVMSGD(_OnlineMachine):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if not np.isfinite(self.C) or self.C <= 0:
-            raise McLsError(f"C must be a positive number, got {self.C}")
+        check_positive("C", self.C)
 
     def _fit(self, K: Array, y: Array, n_classes: int) -> None:
         alpha, objectives = sgd.fit(K, y, n_classes, [self.C], self._order(len(y)))

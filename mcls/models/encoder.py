@@ -131,6 +131,8 @@ def _learn(column: NumberColumn | TextColumn, path: Any) -> ScaledColumn | OneHo
         return ScaledColumn(name=column.name, low=low, high=high)
     if hint := comma_hint(column):
         raise McLsError(f"{path}: column '{column.name}' is not numeric: {column.first}{hint}")
+    if mistyped := _mostly_numbers(column):
+        raise McLsError(f"{path}: column '{column.name}' is numeric but for {mistyped} cells: {column.first}")
     n, different = len(column.codes), len(column.levels)
     if different > min(max(10, n // 2), MOST_LEVELS):
         raise McLsError(
@@ -138,3 +140,17 @@ def _learn(column: NumberColumn | TextColumn, path: Any) -> ScaledColumn | OneHo
             "it looks like a name or a remark, which cannot be learnt from; remove the column"
         )
     return OneHotColumn(name=column.name, levels=column.levels)
+
+
+def _mostly_numbers(column: TextColumn) -> int:
+    """How many cells are no numbers, where so many are that the others look mistyped; else zero."""
+    numeric = np.array([_is_number(level) for level in column.levels])
+    rows = numeric[column.codes]
+    return int((~rows).sum()) if numeric.sum() > 10 and rows.mean() > 0.8 else 0
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return bool(np.isfinite(float(text)))
+    except ValueError:
+        return False

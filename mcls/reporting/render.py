@@ -131,7 +131,7 @@ def _html_cell(entry: Entry, numeric: bool) -> str:
 
 
 def print_table(table: Table, console: Console | None = None) -> None:
-    """Print a table to the terminal; outside one nothing is cut off."""
+    """Print a table; nothing is cut off, also where the terminal is narrower: its lines wrap there."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table as RichTable
@@ -144,9 +144,9 @@ def print_table(table: Table, console: Console | None = None) -> None:
     for row in table.rows:
         made.add_row(*(Text(entry.text, style=_RICH[entry.tone]) for entry in row))
     console = console or Console()
-    if not console.is_terminal:
-        console = Console(width=10_000, file=console.file)
-        console.width = max(console.measure(made).maximum, 100)
+    natural = Console(width=10_000, file=console.file).measure(made).maximum
+    if natural > console.width or not console.is_terminal:
+        console.width = max(natural, 100)
     console.print(made)
     for note in table.remarks:
         console.print(Text(f"  {note}"), soft_wrap=True)
