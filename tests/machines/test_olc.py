@@ -4,7 +4,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from sklearn.utils.estimator_checks import check_estimator
 
 from mcls.data.load import load_dataset
 from mcls.errors import McLsError
@@ -29,11 +28,6 @@ def four_classes():
     rng = np.random.default_rng(1)
     y = np.repeat(np.arange(4), [5, 9, 7, 12])
     return rng.normal(size=(33, 3)) + y[:, None], y
-
-
-@pytest.mark.parametrize("machine", MACHINES)
-def test_passes_the_estimator_checks(machine):
-    check_estimator(machine())
 
 
 @pytest.mark.parametrize("kernel", ["linear", "gaussian", "polynomial"])
