@@ -21,8 +21,8 @@ from scipy.linalg import lapack, solve_triangular
 
 Array = np.ndarray
 
-# OpenBLAS's Cholesky crashes with two threads on matrices of more than 2³¹ bytes (16384 rows; OpenBLAS issue 2562).
-_WHOLE_UP_TO = 16000
+# OpenBLAS's Cholesky crashes with two threads on large matrices (seen from 16000 rows on; OpenBLAS issue 2562).
+_WHOLE_UP_TO = 8000
 
 # Below this many rows a whole eigendecomposition is as quick as looking for a low rank.
 _LOW_RANK_FROM = 500  # rows

@@ -145,7 +145,12 @@ def test_ctrl_c_says_that_no_model_was_written(tmp_path):
         "main()\n"
     )
     command = [sys.executable, "-c", code, "fit", str(tmp_path / "big.csv"), "-o", str(tmp_path / "m.mcls")]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def hear() -> None:  # a background job of a shell is started deaf to Ctrl-C, and so would this process be
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, preexec_fn=hear)
     assert process.stdout.readline() == "searching\n"
     time.sleep(0.1)
     process.send_signal(signal.SIGINT)

@@ -147,8 +147,13 @@ def test_ctrl_c_says_how_to_go_on(tmp_path):
     config = tmp_path / "lab.yaml"
     config.write_text(SMALL.replace("replicates: 3", "replicates: 2000"))
     command = [sys.executable, "-c", MAIN, "run", str(config), "--out", str(tmp_path / "out"), "-j", "2"]
+
+    def hear() -> None:  # a background job of a shell is started deaf to Ctrl-C, and so would this process be
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    pipe = subprocess.PIPE
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command, stdout=pipe, stderr=pipe, text=True, start_new_session=True, preexec_fn=hear
     )
     cells = tmp_path / "out/lab/cells"
     while process.poll() is None and len(list(cells.glob("*.json"))) < 3:
