@@ -30,6 +30,9 @@ _RANGE = re.compile(rf"\s*{_POWER.format(1)}\s*\.\.\s*{_POWER.format(2)}(?:\s+st
 _SINGLE = re.compile(rf"\s*{_POWER.format('')}\s*")
 _MOST_VALUES = 1000
 
+# Rows up to which the kernels of all widths, decomposed, are held at once: 9 · 2 · 8n² bytes, 0.6 GB.
+_HALVES_UP_TO = 2000
+
 
 def parse_values(values: Any) -> list[Any]:
     """Values of one parameter: a range ``2^-4..2^4`` (with ``step 2`` for every second power), one value, a list.
@@ -148,11 +151,11 @@ def search(
             merged[:, test] = part.predictions[:, test]
         predictions = [merged]
     else:
+        tested = np.concatenate([test for _, test in folds])
         for fixed, path, found in _sweeps(machine, X, y, values, folds, ell, engine, n_threads):
             points += [{**fixed, **point} for point in path]
             block = np.full((len(path), len(y)), -1, dtype=np.int16)
-            for fold_codes, (_, test) in zip(found, folds):
-                block[:, test] = fold_codes
+            block[:, tested] = found
             predictions.append(block)
     codes = np.concatenate(predictions)
     errors = np.stack([(codes[:, test] != y[test]).mean(axis=1) for _, test in folds], axis=1)
@@ -168,22 +171,22 @@ def _sweeps(
     n_classes: int,
     engine: str,
     n_threads: int,
-) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]], list[Array]]]:
-    """Yield (kernel parameters, path points, predicted codes (path points, |test|) of each fold)."""
+) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]], Array]]:
+    """Yield (kernel parameters, path points, predicted codes (path points, Σ|test|), fold after fold)."""
     kernelized = getattr(machine, "kernelized", False)
     outer = [name for name in values if kernelized and name in KERNEL_PARAMETERS]
     path = [dict(point) for point in _points({k: v for k, v in values.items() if k not in outer})]
     if not kernelized:
         if hasattr(machine, "sweep_features"):
             scores = machine.sweep_features(X, y, folds, path, n_classes=n_classes, engine=engine)
-            yield {}, path, [s.argmax(axis=-1) for s in scores]
+            yield {}, path, _codes(scores)
         else:
             yield {}, path, _refit_features(machine, X, y, folds, path)
         return
     widths = _points({name: values[name] for name in outer})
     D2 = squared_distances(X) if "gaussian" in values.get("kernel", [machine.kernel]) else None
 
-    def one_width(fixed: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]], list[Array]]:
+    def begin(fixed: dict[str, Any]) -> tuple[Any, Array, Any]:
         current = copy(machine)  # parameters are the same objects, and nothing is fitted
         for name, value in fixed.items():
             setattr(current, name, value)
@@ -193,14 +196,29 @@ def _sweeps(
             K = gaussian(D2, current.sigma)
         else:
             K = kernel_matrix(X, kernel=current.kernel, degree=current.degree, coef0=current.coef0)
-        scores = current.sweep(K, y, folds, path, n_classes=n_classes, engine=engine)
-        return fixed, path, [s.argmax(axis=-1) for s in scores]
+        return current, K, current.prepare(K) if splits else None
 
+    def end(fixed: dict[str, Any], begun: tuple[Any, Array, Any]) -> tuple[dict[str, Any], list[dict[str, Any]], Array]:
+        current, K, prepared = begun
+        scores = current.sweep(K, y, folds, path, n_classes=n_classes, engine=engine, prepared=prepared)
+        return fixed, path, _codes(scores)
+
+    # Two halves of a width are smaller pieces to share between threads; all the first halves must fit in memory.
+    splits = n_threads > 1 and engine == "fast" and hasattr(machine, "prepare") and len(X) <= _HALVES_UP_TO
     if n_threads == 1:
-        yield from map(one_width, widths)
-    else:
-        with ThreadPoolExecutor(n_threads) as pool:
-            yield from pool.map(one_width, widths)
+        yield from (end(fixed, begin(fixed)) for fixed in widths)
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        if splits:
+            halves = [pool.submit(begin, fixed) for fixed in widths]
+            yield from pool.map(lambda fixed, half: end(fixed, half.result()), widths, halves)
+        else:
+            yield from pool.map(lambda fixed: end(fixed, begin(fixed)), widths)
+
+
+def _codes(scores: Sequence[Array]) -> Array:
+    """Classes with the largest scores (path points, Σ|test|) from one (path points, |test|, ℓ) a fold."""
+    return np.concatenate(scores, axis=1).argmax(axis=-1)
 
 
 def _points(values: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
@@ -209,9 +227,13 @@ def _points(values: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
 
 def _refit_features(
     machine: Any, X: Array, y: Array, folds: Sequence[Fold], path: Sequence[Mapping[str, Any]]
-) -> list[Array]:
+) -> Array:
     """Predicted codes of a scikit-learn classifier, fitted on each training fold at each point."""
-    return [
-        np.stack([clone(machine).set_params(**p).fit(X[train], y[train]).predict(X[test]) for p in path])
-        for train, test in folds
-    ]
+    return np.stack(
+        [
+            np.concatenate(
+                [clone(machine).set_params(**p).fit(X[train], y[train]).predict(X[test]) for train, test in folds]
+            )
+            for p in path
+        ]
+    )

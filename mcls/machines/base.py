@@ -125,6 +125,7 @@ class KernelMachine(ClassifierMixin, BaseEstimator):
         *,
         n_classes: int | None = None,
         engine: str = "fast",
+        prepared: Any = None,
     ) -> list[Array]:
         """Out-of-fold scores for every point of a grid at one kernel.
 
@@ -140,6 +141,9 @@ class KernelMachine(ClassifierMixin, BaseEstimator):
             Parameters that do not enter the kernel, such as ``{"gamma": 0.5}``.
         engine : {"fast", "refit"}
             The machine's own algebra, or one fit a fold and a point: the oracle of the tests.
+        prepared : object, optional
+            What ``prepare(K)`` returned, for the machines with that method: the part of the work that depends
+            on K alone.
 
         Returns
         -------
@@ -151,7 +155,8 @@ class KernelMachine(ClassifierMixin, BaseEstimator):
             return refit_sweep(self, K, y, ell, folds, points)
         # A fold without some class is another problem (fewer classes, another labelbook): it is refitted.
         complete = [bool(np.bincount(y[train], minlength=ell).all()) for train, _ in folds]
-        fast = iter(self._sweep(K, y, ell, [f for f, c in zip(folds, complete) if c], points))
+        known = {} if prepared is None else {"prepared": prepared}
+        fast = iter(self._sweep(K, y, ell, [f for f, c in zip(folds, complete) if c], points, **known))
         return [
             next(fast) if whole else refit_sweep(self, K, y, ell, [fold], points)[0]
             for fold, whole in zip(folds, complete)

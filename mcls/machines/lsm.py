@@ -11,7 +11,7 @@ from mcls.kernels import KernelFunction, check_positive
 from mcls.machines.base import Fold, KernelMachine, Point, refit_sweep, rows_a_block
 from mcls.machines.labels import LabelMachine, decide, gammas_of, only_gamma
 from mcls.solvers import lsm, nystrom
-from mcls.solvers.linear import is_partition
+from mcls.solvers.linear import Spectrum, is_partition
 
 Array = np.ndarray
 
@@ -57,13 +57,21 @@ class OneSystemMachine(LabelMachine):
     def _scores(self, K: Array) -> Array:
         return decide(K @ self.class_alpha_, self.labels_, self.label_gram_, self.decision)
 
+    prepare = staticmethod(Spectrum.of)
+
     def _sweep(
-        self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point]
+        self,
+        K: Array,
+        y: Array,
+        n_classes: int,
+        folds: Sequence[Fold],
+        points: Sequence[Point],
+        prepared: Spectrum | None = None,
     ) -> list[Array]:
         if not only_gamma(points) or not is_partition(folds, len(y)):
             return refit_sweep(self, K, y, n_classes, folds, points)
         Y = lsm.indicators(y, n_classes)
-        values = lsm.sweep(K, Y, [test for _, test in folds], gammas_of(points))  # (γ, |S|, ℓ) a fold
+        values = lsm.sweep(K, Y, [test for _, test in folds], gammas_of(points), prepared)  # (γ, |S|, ℓ) a fold
         if self._labels_need_counts:
             labels = [self._labels(y[train], n_classes) for train, _ in folds]
         else:

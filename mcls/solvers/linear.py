@@ -27,6 +27,9 @@ _WHOLE_UP_TO = 8000
 # Below this many rows a whole eigendecomposition is as quick as looking for a low rank.
 _LOW_RANK_FROM = 500  # rows
 
+# Below this size of a block the general product is quicker than the symmetric one.
+_SYMMETRIC_FROM = 32  # rows
+
 
 def solve_spd(A: Array, R: Array) -> Array:
     """Solve AX = R for a symmetric positive definite A (n, n); a numerically indefinite one by LDLᵀ."""
@@ -72,7 +75,8 @@ class FoldPartition:
 
     ``order`` (n,) lists the rows fold by fold, folds of equal size beside each other; ``groups`` holds
     (start, count, size): ``count`` folds of ``size`` rows each, from position ``start`` of the order on;
-    ``ranks[k]`` is the place of the caller's fold k in this order of folds. With many rows the products are
+    ``ranks[k]`` is the place of the caller's fold k in this order of folds and ``bounds[k]`` its first position
+    and the one after its last. With many rows the products are
     large enough by themselves, and folds come one by one to keep the temporaries small.
     """
 
@@ -93,11 +97,11 @@ class FoldPartition:
             start += count * int(size)
         stops = np.cumsum(sizes[by_size])
         starts = stops - sizes[by_size]
-        self._bounds = [(int(starts[rank]), int(stops[rank])) for rank in self.ranks]
+        self.bounds = [(int(starts[rank]), int(stops[rank])) for rank in self.ranks]
 
     def split(self, values: Array) -> list[Array]:
         """Cut values (..., n, r), rows in ``order``, into one array a fold in the caller's order of folds."""
-        return [values[..., start:stop, :] for start, stop in self._bounds]
+        return [values[..., start:stop, :] for start, stop in self.bounds]
 
 
 def is_partition(folds: Sequence[tuple[Array, Array]], n: int) -> bool:
@@ -148,6 +152,10 @@ class Spectrum:
         values, U = np.linalg.eigh(Z.T @ Z)
         return cls(values, Z @ U)
 
+    def reordered(self, order: Array) -> Spectrum:
+        """The same of A with its rows and columns in another order."""
+        return Spectrum(self.values, self.vectors[order])
+
     def _weights(self, shifts: Array) -> tuple[Array, Array, Array]:
         """Weights w (g, ·) and a, b (g, 1) with M = aI + b Q diag(w) Qᵀ for each of g shifts."""
         weights = 1 / (self.values + shifts[:, None])
@@ -162,36 +170,53 @@ class Spectrum:
         products = self.vectors @ projected.reshape(len(weights.T), -1)  # (n, g·r): one large product
         return a[:, :, None] * R + products.reshape(len(R), len(shifts), -1).transpose(1, 0, 2)
 
-    def left_out(self, shifts: Array, U: Array, folds: tuple[int, int, int]) -> tuple[Array, Array]:
-        """e = M_SS⁻¹ u_S (g, k, s, r) and Q_S (k, s, ·) for a run of k folds, with U = MR (g, n, r)."""
+    def left_out(self, shifts: Array, U: Array, folds: tuple[int, int, int]) -> Array:
+        """e = M_SS⁻¹ u_S (g, k, s, r) for a run of k folds, with U = MR (g, n, r)."""
         start, count, size = folds
         weights, a, b = self._weights(shifts)
         Q_S = self.vectors[start : start + count * size].reshape(count, size, -1)
         M_SS = np.empty((len(shifts), count, size, size))
+        scaled = np.empty_like(Q_S)
+        # A matrix times its own transpose is half the work, if the blocks are large and the weights have a root.
+        symmetric = size >= _SYMMETRIC_FROM and weights.min() > 0
         for i, w in enumerate(weights):  # one shift at a time: the product's operands stay in the cache
-            np.matmul(Q_S * w, Q_S.transpose(0, 2, 1), out=M_SS[i])
-        M_SS *= b[:, :, None, None]
+            np.multiply(Q_S, np.sqrt(w) if symmetric else w, out=scaled)
+            np.matmul(scaled, (scaled if symmetric else Q_S).transpose(0, 2, 1), out=M_SS[i])
         if a.any():
+            M_SS *= b[:, :, None, None]
             M_SS += a[:, :, None, None] * np.eye(size)
         u_S = U[:, start : start + count * size].reshape(len(shifts), count, size, -1)
-        return np.linalg.solve(M_SS, u_S), Q_S
+        return np.linalg.solve(M_SS, u_S)
 
-    def left_out_solutions(self, shift: float, u: Array, folds: tuple[int, int, int]) -> Array:
-        """Solutions u⁽⁻ˢ⁾ (k, n, r) without each fold of a run, exactly zero on the rows left out.
+    def left_out_solutions(self, shifts: Array, U: Array, folds: tuple[int, int, int]) -> Array:
+        """Solutions u⁽⁻ˢ⁾ (g, k, n, r) without each fold of a run, exactly zero on the rows left out.
 
         (Rounding there, times a kernel value of one, would drown the tiny scores of a narrow kernel.)
         """
-        e, Q_S = self.left_out(np.array([shift]), u[None], folds)
-        return self.finish(shift, u, folds, e[0], Q_S)
-
-    def finish(self, shift: float, u: Array, folds: tuple[int, int, int], e: Array, Q_S: Array) -> Array:
-        """The second half of ``left_out_solutions``, from what ``left_out`` returned for one shift."""
         start, count, size = folds
-        k, _, r = e.shape
-        weights, _, b = self._weights(np.array([shift]))  # aI touches only the rows left out, which end as zeros
-        projected = (b * weights)[0][:, None] * np.matmul(Q_S.transpose(0, 2, 1), e)  # (k, ·, r)
-        columns = self.vectors @ projected.transpose(1, 0, 2).reshape(-1, k * r)  # (n, k·r): one large product
-        solutions = u - columns.reshape(-1, k, r).transpose(1, 0, 2)
+        e = self.left_out(shifts, U, folds)  # (g, k, s, r)
+        g, k, _, r = e.shape
+        Q_S = self.vectors[start : start + count * size].reshape(count, size, -1)
+        weights, _, b = self._weights(shifts)  # aI touches only the rows left out, which end as zeros
+        projected = np.matmul(Q_S.transpose(0, 2, 1), e)  # (g, k, ·, r)
+        projected *= (b * weights)[:, None, :, None]
+        columns = self.vectors @ projected.transpose(2, 0, 1, 3).reshape(-1, g * k * r)  # one large product
+        solutions = U[:, None] - columns.reshape(-1, g, k, r).transpose(1, 2, 0, 3)
         for i in range(count):
-            solutions[i, start + i * size : start + (i + 1) * size] = 0.0
+            solutions[:, i, start + i * size : start + (i + 1) * size] = 0.0
         return solutions
+
+    def left_out_products(self, shifts: Array, U: Array, fold: tuple[int, int], e: Array, T: Array) -> Array:
+        """Products T u⁽⁻ˢ⁾ (g, m, r) with the solutions without one fold, for a T (m, n) of few rows.
+
+        ``fold`` holds the first row of S and the one after its last, ``e`` (g, s, r) is M_SS⁻¹ u_S. T is set to
+        zero in the columns of S. Products with Q come before the shifts, so the price is that of TQ.
+        """
+        start, stop = fold
+        g, n, r = U.shape
+        T[:, start:stop] = 0.0
+        weights, _, b = self._weights(shifts)
+        projected = self.vectors[start:stop].T @ e.transpose(1, 0, 2).reshape(stop - start, -1)  # (·, g·r)
+        projected = projected.reshape(-1, g, r) * (b * weights).T[:, :, None]
+        whole = T @ U.transpose(1, 0, 2).reshape(n, -1)  # (m, g·r)
+        return (whole - (T @ self.vectors) @ projected.reshape(-1, g * r)).reshape(-1, g, r).transpose(1, 0, 2)

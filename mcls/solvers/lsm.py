@@ -41,31 +41,37 @@ def fit_one_by_one(K: Array, Y: Array, gamma: float) -> Array:
     return np.column_stack([fit(K, Y[:, k : k + 1], gamma) for k in range(Y.shape[1])])
 
 
-def sweep(K: Array, Y: Array, tests: Sequence[Array], gammas: Sequence[float]) -> list[Array]:
+def sweep(
+    K: Array, Y: Array, tests: Sequence[Array], gammas: Sequence[float], spectrum: Spectrum | None = None
+) -> list[Array]:
     """Out-of-fold values K_(S,−S) α^(−S) for folds S that partition the rows: one (γ, |S|, r) a fold.
 
-    One eigendecomposition of K serves every γ and fold (``mcls.solvers.linear``).
+    One eigendecomposition of K, the ``spectrum`` if it is given, serves every γ and fold
+    (``mcls.solvers.linear``).
 
     Algebra also gives K_(S,−S) α^(−S) = Y_S − e, at a fraction of the price. That subtraction is exact enough
     where the values are of the size of the labels, and leaves noise where they are tiny, as with a narrow
-    kernel: a fold with a row whose values are all below ``_CANCELS`` is computed by the product instead.
+    kernel: a row whose values are all below ``_CANCELS`` is computed by the product instead.
     """
     partition = FoldPartition(tests)
     order = partition.order
-    K, Y = K[np.ix_(order, order)], Y[order]
-    spectrum = Spectrum.of(K)
+    Y = Y[order]
+    spectrum = (spectrum or Spectrum.of(K)).reordered(order)
     shifts = np.asarray(gammas, dtype=float)
     alphas = spectrum.solve(shifts, Y)  # (γ, n, r)
-    F = np.empty_like(alphas)
+    e = np.empty_like(alphas)
     for run in partition.groups:
         start, count, size = run
-        rows = slice(start, start + count * size)
-        e, Q_S = spectrum.left_out(shifts, alphas, run)  # (γ, k, s, r)
-        F[:, rows] = Y[rows] - e.reshape(len(gammas), count * size, -1)
-        lost = np.abs(F[:, rows]).max(axis=2).min(axis=1) < _CANCELS  # (γ,)
-        for i in map(int, np.flatnonzero(lost)):
-            without = spectrum.finish(gammas[i], alphas[i], run, e[i], Q_S)  # (k, n, r)
-            F[i, rows] = np.matmul(K[rows].reshape(count, size, -1), without).reshape(count * size, -1)
+        e[:, start : start + count * size] = spectrum.left_out(shifts, alphas, run).reshape(
+            len(shifts), count * size, -1
+        )
+    F = Y - e
+    lost = (np.abs(F).max(axis=2) < _CANCELS).any(axis=0)  # (n,)
+    for start, stop in partition.bounds:
+        rows = start + np.flatnonzero(lost[start:stop])
+        if len(rows):
+            K_rows = K[np.ix_(order[rows], order)]
+            F[:, rows] = spectrum.left_out_products(shifts, alphas, (start, stop), e[:, start:stop], K_rows)
     return partition.split(F)
 
 
@@ -93,6 +99,7 @@ def sweep_pairs(
     Each pair is a small system of its own rows; a fold leaves out its members among them (perhaps none).
     """
     pairs = class_pairs(n_classes)
+    shifts = np.asarray(gammas, dtype=float)
     results = [np.empty((len(gammas), len(test), len(pairs))) for test in tests]
     for p, (a, b) in enumerate(pairs):
         rows = np.flatnonzero((y == a) | (y == b))
@@ -105,13 +112,14 @@ def sweep_pairs(
         targets = np.where(y[rows[order]] == a, 1.0, -1.0)[:, None]
         K_tests = [K[np.ix_(test, rows[order])] for test in tests]
         whole = sum(len(m) == 0 for m in members)  # folds without members come first, and keep α
-        solutions = spectrum.solve(np.asarray(gammas, dtype=float), targets)  # (γ, m, 1)
-        for i, (gamma, alpha) in enumerate(zip(gammas, solutions)):
-            alphas = [np.repeat(alpha.T, whole, axis=0)]
-            alphas += [spectrum.left_out_solutions(gamma, alpha, run)[:, :, 0] for run in partition.groups]
-            by_fold = np.concatenate(alphas)[partition.ranks]  # (folds, m)
-            for k, K_test in enumerate(K_tests):
-                results[k][i, :, p] = K_test @ by_fold[k]
+        solutions = spectrum.solve(shifts, targets)  # (γ, m, 1)
+        alphas = [np.repeat(solutions.transpose(2, 0, 1), whole, axis=0)]
+        for run in partition.groups:
+            without = spectrum.left_out_solutions(shifts, solutions, run)[..., 0]  # (γ, k, m)
+            alphas.append(without.transpose(1, 0, 2))
+        by_fold = np.concatenate(alphas)[partition.ranks]  # (folds, γ, m)
+        for k, K_test in enumerate(K_tests):
+            results[k][:, :, p] = by_fold[k] @ K_test.T
     return results
 
 

@@ -81,14 +81,15 @@ def sweep_lssvm(
     spectrum = Spectrum.of(K * L[np.ix_(y, y)], label_blocks(y, L))
     U, C = independent_labels(B)
     right = np.column_stack([np.ones(n), C[:, y].T]) if bias else np.ones((n, 1))
-    solutions = spectrum.solve(1 / np.asarray(gammas, dtype=float), right)  # (γ, n, 1 or 1 + r)
+    shifts = 1 / np.asarray(gammas, dtype=float)
+    solutions = spectrum.solve(shifts, right)  # (γ, n, 1 or 1 + r)
     values = np.empty((len(gammas), n, ell))
     biases = np.empty((len(gammas), len(tests), len(U)))
-    for i, (gamma, u) in enumerate(zip(gammas, solutions)):
-        fold = 0
+    for i in range(len(gammas)):
+        fold, point = 0, slice(i, i + 1)
         for run in partition.groups:
             start, count, size = run
-            without = spectrum.left_out_solutions(1 / gamma, u, run)  # (k, n, 1 or 1 + r), zero on the fold
+            without = spectrum.left_out_solutions(shifts[point], solutions[point], run)[0]  # (k, n, 1 or 1 + r)
             beta = without[:, :, 0]
             if bias:
                 beta, b = _eliminate_bias(without, C[:, y])

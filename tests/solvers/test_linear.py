@@ -20,7 +20,7 @@ def random_folds(rng, n, k):
 def test_left_out_solutions_equal_smaller_systems(n, k, wide):
     rng = np.random.default_rng(n)
     Z = rng.normal(size=(n, 5))
-    A, R, shift = Z @ Z.T, rng.normal(size=(n, 2)), 0.3
+    A, R, shifts = Z @ Z.T, rng.normal(size=(n, 2)), np.array([0.1, 0.3])
     if wide:  # nearly constant, as a wide Gaussian kernel: decomposed by its low rank
         A = np.exp(-0.001 * cdist(Z, Z, "sqeuclidean"))
     tests = random_folds(rng, n, k)
@@ -28,19 +28,21 @@ def test_left_out_solutions_equal_smaller_systems(n, k, wide):
     order = partition.order
     spectrum = Spectrum.of(A[np.ix_(order, order)])
     assert (spectrum.vectors.shape[1] < n) == bool(wide)
-    u = spectrum.solve(np.array([0.1, shift]), R[order])[1]
-    assert np.allclose(u, np.linalg.solve(A + shift * np.eye(n), R)[order])
+    U = spectrum.solve(shifts, R[order])
+    for u, shift in zip(U, shifts):
+        assert np.allclose(u, np.linalg.solve(A + shift * np.eye(n), R)[order])
     place = 0
     for run in partition.groups:
-        solutions = spectrum.left_out_solutions(shift, u, run)
-        for solution in solutions:
+        solutions = spectrum.left_out_solutions(shifts, U, run)  # (shifts, folds, n, 2)
+        for by_shift in solutions.transpose(1, 0, 2, 3):
             left_out = order[place : place + run[2]]
             place += run[2]
             kept = np.setdiff1d(np.arange(n), left_out)
-            expected = np.zeros((n, 2))
-            expected[kept] = np.linalg.solve(A[np.ix_(kept, kept)] + shift * np.eye(len(kept)), R[kept])
-            assert np.abs(solution - expected[order]).max() < 1e-9
-            assert (solution[np.isin(order, left_out)] == 0).all()
+            for solution, shift in zip(by_shift, shifts):
+                expected = np.zeros((n, 2))
+                expected[kept] = np.linalg.solve(A[np.ix_(kept, kept)] + shift * np.eye(len(kept)), R[kept])
+                assert np.abs(solution - expected[order]).max() < 1e-9
+                assert (solution[np.isin(order, left_out)] == 0).all()
     assert place == n
 
 

@@ -36,6 +36,9 @@ _GRADIENT = 1e-13
 _FREED = 16
 #: Largest gradient εβ that the ridge may leave; beyond (γ in the hundreds) proximal steps take it away.
 _RIDGE_GRADIENT = 1e-7
+#: Steps of ν in a row that do not halve Aβ, after which the penalty ρ grows; and how far it may.
+_SLOW = 5
+_STEEPEST = 32.0**4
 
 
 class FreeSystem:
@@ -109,12 +112,15 @@ class ActiveSet:
         while 0 < rho * gamma < self.unit / (32 * self.largest):
             rho *= 32
         if rho != self.rho:
-            self.rho = rho
-            self.system = FreeSystem(self.H + rho * (self.A.T @ self.A), self.ridge)
+            self._penalise(rho)
+
+    def _penalise(self, rho: float) -> None:
+        self.rho = rho
+        self.system = FreeSystem(self.H + rho * (self.A.T @ self.A), self.ridge)
 
     def _multipliers(self, c: Array, upper: Array, beta: Array, nu: Array) -> tuple[Array, Array, int]:
         """Minimise over the box and Aβ = 0 by the method of multipliers: β, ν and the Newton steps taken."""
-        A, steps, last = self.A, 0, np.inf
+        A, steps, last, slow = self.A, 0, np.inf, 0
         size = float(np.abs(A).max(initial=0.0))
         for _ in range(200):
             beta, used = projected_newton(self.system, c - A.T @ nu, upper, beta)
@@ -125,6 +131,10 @@ class ActiveSet:
             if gap <= 1e-14 * size * beta.sum():
                 break
             nu = self._newton_dual(beta, upper, nu, r) if gap < 0.5 * last else nu_plain
+            slow = 0 if gap < 0.5 * last else slow + 1
+            if slow == _SLOW and self.rho < _STEEPEST * self.unit:  # ν creeps by ρAβ: longer steps
+                self._penalise(32 * self.rho)
+                slow = 0
             last = gap
         return beta, nu_plain, steps
 
