@@ -32,11 +32,19 @@ _SYMMETRIC_FROM = 32  # rows
 
 
 def solve_spd(A: Array, R: Array) -> Array:
-    """Solve AX = R for a symmetric positive definite A (n, n); a numerically indefinite one by LDLᵀ."""
-    factor, info = lapack.dpotrf(A, lower=1, clean=0) if len(A) <= _WHOLE_UP_TO else blocked_cholesky(A)
+    """Solve AX = R for a symmetric positive definite A (n, n); a numerically indefinite one by LDLᵀ.
+
+    An A in Fortran order is overwritten by its factor.
+    """
+    diagonal = A.diagonal().copy()
+    whole = len(A) <= _WHOLE_UP_TO
+    factor, info = lapack.dpotrf(A, lower=1, clean=0, overwrite_a=1) if whole else blocked_cholesky(A)
     if info == 0:
         X, info = lapack.dpotrs(factor, R, lower=1)
         return X
+    A = np.triu(factor, 1)  # the factor fills the lower triangle alone
+    A += A.T
+    A[np.diag_indices(len(A))] = diagonal
     return solve_symmetric(A, R)
 
 

@@ -25,8 +25,8 @@ def indicators(y: Array, n_classes: int) -> Array:
 
 
 def add_ridge(K: Array, gamma: float) -> Array:
-    """K + γI in Fortran order, ready for LAPACK."""
-    A = np.array(K, order="F")
+    """K + γI of a symmetric K, a copy in Fortran order, ready for LAPACK."""
+    A = np.array(K.T, order="F")  # transposed, C order is Fortran order: no entry changes its place
     A[np.diag_indices(len(A))] += gamma
     return A
 

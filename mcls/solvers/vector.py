@@ -113,14 +113,13 @@ def rls_system(K: Array, y: Array, L: Array) -> tuple[Array, Array]:
     return L_yy * (K @ K), (L_yy * K).sum(axis=0)
 
 
-def solve_rls(G: Array, d: Array, K: Array, y: Array, L: Array, gamma: float, regularizer: str) -> Array:
-    """Solve (G + γI)β = d (14), or (G + γH)β = d (17) with the ridge ``RLS_F_RIDGE``."""
+def solve_rls(G: Array, d: Array, H: Array, gamma: float, regularizer: str) -> Array:
+    """Solve (G + γI)β = d (14), or (G + γH)β = d (17) with the ridge ``RLS_F_RIDGE``; H = L_yy ∘ K."""
     if regularizer == "beta":
         A = add_ridge(G, gamma)
     else:
-        A = np.multiply(K, L[np.ix_(y, y)], order="F")
-        A *= gamma
-        A += G
+        A = np.multiply(H.T, gamma, order="F")
+        A += G.T
         A[np.diag_indices(len(A))] += RLS_F_RIDGE * A.diagonal().max()
     return solve_spd(A, d[:, None])[:, 0]
 
@@ -128,10 +127,11 @@ def solve_rls(G: Array, d: Array, K: Array, y: Array, L: Array, gamma: float, re
 def fit_rls(K: Array, y: Array, L: Array, gamma: float, regularizer: str) -> Array:
     """β (n,) of vo-RLS with the penalty γ‖β‖² (``"beta"``) or γR(f) (``"f"``)."""
     G, d = rls_system(K, y, L)
+    H = L[np.ix_(y, y)] * K
     beta = np.empty(len(y))
     for rows in label_blocks(y, L):
         block = np.ix_(rows, rows)
-        beta[rows] = solve_rls(G[block], d[rows], K[block], y[rows], L, gamma, regularizer)
+        beta[rows] = solve_rls(G[block], d[rows], H[block], gamma, regularizer)
     return beta
 
 
@@ -163,10 +163,11 @@ def sweep_rls(
             outside = np.setdiff1d(np.arange(len(y)), train)
             K_out = K[np.ix_(outside, rows)]
             G = L_rows * (KK[np.ix_(rows, rows)] - K_out.T @ K_out)
-            d = (L_rows * K_rows).sum(axis=0)
+            H = L_rows * K_rows
+            d = H.sum(axis=0)
             K_test = K[np.ix_(test, rows)]
             for i, gamma in enumerate(gammas):
-                beta = solve_rls(G, d, K_rows, y_rows, L, gamma, regularizer)
+                beta = solve_rls(G, d, H, gamma, regularizer)
                 values[i] += class_values(K_test, beta, y_rows, len(L))
         results.append(values)
     return results
