@@ -7,8 +7,10 @@ kernel matrix by the machine itself, exactly and at the price of a few factorisa
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass
 from itertools import product
@@ -16,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from threadpoolctl import threadpool_limits
 
 from mcls.errors import McLsError
 from mcls.evaluation.folds import Fold
@@ -30,8 +33,8 @@ _RANGE = re.compile(rf"\s*{_POWER.format(1)}\s*\.\.\s*{_POWER.format(2)}(?:\s+st
 _SINGLE = re.compile(rf"\s*{_POWER.format('')}\s*")
 _MOST_VALUES = 1000
 
-# Rows up to which the kernels of all widths, decomposed, are held at once: 9 · 2 · 8n² bytes, 0.6 GB.
-_HALVES_UP_TO = 2000
+# Rows up to which threads share the widths; beyond, widths come one by one and the threads are those of BLAS.
+_THREADS_UP_TO = 2000
 
 
 def parse_values(values: Any) -> list[Any]:
@@ -135,7 +138,8 @@ def search(
     engine : {"fast", "refit"}
         The machine's exact sweep, or a fit at every fold and point.
     n_threads : int
-        Kernel widths worked on at once. Pin BLAS to one thread: short calls with many threads are slower.
+        Kernel widths worked on at once; with more than 2000 rows, threads of BLAS. Pin BLAS to one thread
+        before: short calls with many threads are slower.
     """
     values = expand_grid(grid)
     ell = int(y.max()) + 1 if n_classes is None else n_classes
@@ -196,24 +200,33 @@ def _sweeps(
             K = gaussian(D2, current.sigma)
         else:
             K = kernel_matrix(X, kernel=current.kernel, degree=current.degree, coef0=current.coef0)
-        return current, K, current.prepare(K) if splits else None
+        return current, K, current.prepare(K) if threads and engine == "fast" else None
 
-    def end(fixed: dict[str, Any], begun: tuple[Any, Array, Any]) -> tuple[dict[str, Any], list[dict[str, Any]], Array]:
+    def end(
+        fixed: dict[str, Any], begun: tuple[Any, Array, Any]
+    ) -> tuple[dict[str, Any], list[dict[str, Any]], Array]:
         current, K, prepared = begun
         scores = current.sweep(K, y, folds, path, n_classes=n_classes, engine=engine, prepared=prepared)
         return fixed, path, _codes(scores)
 
-    # Two halves of a width are smaller pieces to share between threads; all the first halves must fit in memory.
-    splits = n_threads > 1 and engine == "fast" and hasattr(machine, "prepare") and len(X) <= _HALVES_UP_TO
-    if n_threads == 1:
-        yield from (end(fixed, begin(fixed)) for fixed in widths)
+    def finish(fixed: dict[str, Any], half: Future[Any]) -> tuple[dict[str, Any], list[dict[str, Any]], Array]:
+        return end(fixed, half.result())
+
+    threads = n_threads > 1 and len(X) <= _THREADS_UP_TO
+    if not threads:
+        with threadpool_limits(n_threads) if n_threads > 1 else nullcontext():
+            yield from (end(fixed, begin(fixed)) for fixed in widths)
         return
     with ThreadPoolExecutor(n_threads) as pool:
-        if splits:
-            halves = [pool.submit(begin, fixed) for fixed in widths]
-            yield from pool.map(lambda fixed, half: end(fixed, half.result()), widths, halves)
-        else:
-            yield from pool.map(lambda fixed: end(fixed, begin(fixed)), widths)
+        # Halves of a width are smaller pieces to share; few enough are under way that memory does not matter.
+        begun: deque[tuple[dict[str, Any], Future[Any]]] = deque()
+        ended = []
+        for fixed in widths:
+            begun.append((fixed, pool.submit(begin, fixed)))
+            if len(begun) > n_threads:
+                ended.append(pool.submit(finish, *begun.popleft()))
+        ended += [pool.submit(finish, *half) for half in begun]
+        yield from (half.result() for half in ended)
 
 
 def _codes(scores: Sequence[Array]) -> Array:

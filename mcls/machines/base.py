@@ -116,6 +116,10 @@ class KernelMachine(ClassifierMixin, BaseEstimator):
 
     # Cross-validation ---------------------------------------------------------------------------------------
 
+    def prepare(self, K: Array) -> Any:
+        """The part of a sweep that depends on K alone, done beforehand; None where there is none."""
+        return None
+
     def sweep(
         self,
         K: Array,
@@ -142,8 +146,7 @@ class KernelMachine(ClassifierMixin, BaseEstimator):
         engine : {"fast", "refit"}
             The machine's own algebra, or one fit a fold and a point: the oracle of the tests.
         prepared : object, optional
-            What ``prepare(K)`` returned, for the machines with that method: the part of the work that depends
-            on K alone.
+            What ``prepare(K)`` returned.
 
         Returns
         -------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -57,7 +58,9 @@ class OneSystemMachine(LabelMachine):
     def _scores(self, K: Array) -> Array:
         return decide(K @ self.class_alpha_, self.labels_, self.label_gram_, self.decision)
 
-    prepare = staticmethod(Spectrum.of)
+    def prepare(self, K: Array) -> Spectrum | None:
+        """Decompose K."""
+        return Spectrum.of(K)
 
     def _sweep(
         self,
@@ -66,7 +69,7 @@ class OneSystemMachine(LabelMachine):
         n_classes: int,
         folds: Sequence[Fold],
         points: Sequence[Point],
-        prepared: Spectrum | None = None,
+        prepared: Any = None,
     ) -> list[Array]:
         if not only_gamma(points) or not is_partition(folds, len(y)):
             return refit_sweep(self, K, y, n_classes, folds, points)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -85,8 +86,17 @@ class OLCOneLSM(OneSystemMachine):
         """Estimated label vectors (m, p)."""
         return K @ self.alpha_
 
+    def prepare(self, K: Array) -> None:
+        """Nothing: each fold and point is a system of its own."""
+
     def _sweep(
-        self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point]
+        self,
+        K: Array,
+        y: Array,
+        n_classes: int,
+        folds: Sequence[Fold],
+        points: Sequence[Point],
+        prepared: Any = None,
     ) -> list[Array]:
         if any(set(point) - {"gamma", "lambda2"} for point in points):
             return refit_sweep(self, K, y, n_classes, folds, points)

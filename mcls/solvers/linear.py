@@ -51,14 +51,16 @@ def solve_spd(A: Array, R: Array) -> Array:
 def blocked_cholesky(A: Array, block: int = 2048) -> tuple[Array, int]:
     """Lower factor L (n, n) of A = LLᵀ by blocks of columns, and 0; or what there is and 1 if A is not definite.
 
+    An A in Fortran order is overwritten.
+
     With A = [[A₁₁, ·], [A₂₁, A₂₂]]: L₁₁ from A₁₁, L₂₁ = A₂₁L₁₁⁻ᵀ, then the same for A₂₂ − L₂₁L₂₁ᵀ. The upper
     triangle is left as it was in A.
     """
-    L = np.array(A, order="F")
+    L = np.asfortranarray(A)
     n = len(L)
     for start in range(0, n, block):
         stop = min(start + block, n)
-        L11, info = lapack.dpotrf(L[start:stop, start:stop], lower=1)
+        L11, info = lapack.dpotrf(L[start:stop, start:stop], lower=1, clean=0)
         if info:
             return L, 1
         L[start:stop, start:stop] = L11
@@ -66,7 +68,9 @@ def blocked_cholesky(A: Array, block: int = 2048) -> tuple[Array, int]:
         L[stop:, start:stop] = L21
         for left in range(stop, n, block):  # the lower triangle of A₂₂, a block of columns at a time
             right = min(left + block, n)
-            L[left:, left:right] -= L21[left - stop :] @ L21[left - stop : right - stop].T
+            update = L21[left - stop :] @ L21[left - stop : right - stop].T
+            update[: right - left] = np.tril(update[: right - left])
+            L[left:, left:right] -= update
     return L, 0
 
 

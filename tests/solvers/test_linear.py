@@ -92,6 +92,7 @@ def test_the_blocked_factor_is_lapacks(n, block):
     L, info = linear.blocked_cholesky(A, block)
     assert info == 0
     assert np.allclose(np.tril(L), np.linalg.cholesky(A), rtol=0, atol=1e-12)
+    assert np.array_equal(np.triu(L, 1), np.triu(A, 1))
 
 
 def test_a_large_matrix_is_solved_by_blocks_or_by_ldl(monkeypatch):
