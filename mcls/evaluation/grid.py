@@ -182,7 +182,8 @@ def _sweeps(
     path = [dict(point) for point in _points({k: v for k, v in values.items() if k not in outer})]
     if not kernelized:
         if hasattr(machine, "sweep_features"):
-            scores = machine.sweep_features(X, y, folds, path, n_classes=n_classes, engine=engine)
+            with _blas_threads(n_threads):
+                scores = machine.sweep_features(X, y, folds, path, n_classes=n_classes, engine=engine)
             yield {}, path, _codes(scores)
         else:
             yield {}, path, _refit_features(machine, X, y, folds, path)
@@ -214,7 +215,7 @@ def _sweeps(
 
     threads = n_threads > 1 and len(X) <= _THREADS_UP_TO
     if not threads:
-        with threadpool_limits(n_threads) if n_threads > 1 else nullcontext():
+        with _blas_threads(n_threads):
             yield from (end(fixed, begin(fixed)) for fixed in widths)
         return
     with ThreadPoolExecutor(n_threads) as pool:
@@ -227,6 +228,11 @@ def _sweeps(
                 ended.append(pool.submit(finish, *begun.popleft()))
         ended += [pool.submit(finish, *half) for half in begun]
         yield from (half.result() for half in ended)
+
+
+def _blas_threads(n_threads: int) -> Any:
+    """A context with that many threads of BLAS; with one, whatever the caller has set."""
+    return threadpool_limits(n_threads) if n_threads > 1 else nullcontext()
 
 
 def _codes(scores: Sequence[Array]) -> Array:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from mcls.errors import McLsError, unknown_name
 from mcls.kernels import KernelFunction, check_positive
@@ -182,9 +183,65 @@ class OneLSM(OneSystemMachine):
         if self.solver == "exact":
             super()._fit_rows(X, y, n_classes)
             return
-        self.X_fit_ = X[nystrom.draw_landmarks(len(X), self.n_landmarks, self.random_state)]
-        Y, block = lsm.indicators(y, n_classes), rows_a_block(len(self.X_fit_))
-        self._set_alpha(nystrom.fit(self._kernel, X, Y, self.X_fit_, self.gamma, block), y)
+        self.X_fit_ = self._landmarks(X)
+        self._set_alpha(self._landmark_alphas(X, y, n_classes, self.X_fit_, [self.gamma])[0], y)
+
+    def _landmarks(self, X: Array) -> Array:
+        return X[nystrom.draw_landmarks(len(X), self.n_landmarks, self.random_state)]
+
+    def _landmark_alphas(self, X: Array, y: Array, n_classes: int, Z: Array, gammas: Sequence[float]) -> Array:
+        """Coefficients (γ, m, ℓ) of the landmarks Z."""
+        return nystrom.fit(self._kernel, X, lsm.indicators(y, n_classes), Z, gammas, rows_a_block(len(Z)))
+
+    def sweep_features(
+        self,
+        X: Array,
+        y: Array,
+        folds: Sequence[Fold],
+        points: Sequence[Point],
+        *,
+        n_classes: int,
+        engine: str = "fast",
+    ) -> list[Array]:
+        """Out-of-fold scores (points, |test|, ℓ) of each fold with ``nystrom``; −∞ for a class not learned.
+
+        The fast engine makes the products of a fold and a width once for all γ; ``refit`` fits at every point.
+        """
+        results = []
+        for train, test in folds:
+            present, codes = np.unique(y[train], return_inverse=True)
+            scores = np.full((len(points), len(test), n_classes), -np.inf)
+            results.append(scores)
+            if len(present) == 1:  # one class to learn from: it is the only answer
+                scores[:, :, present] = 0.0
+                continue
+            for group in _same_but_gamma(points):
+                machines = [clone(self).set_params(**points[i]) for i in group]
+                for machine in machines:
+                    machine._check_parameters()
+                if engine == "refit":
+                    found = [machine.fit(X[train], codes)._class_scores(X[test]) for machine in machines]
+                else:
+                    found = machines[0]._along_gamma(X[train], codes, X[test], [m.gamma for m in machines])
+                for i, of_point in zip(group, found):
+                    scores[i][:, present] = of_point
+        return results
+
+    def _along_gamma(self, X: Array, y: Array, X_test: Array, gammas: Sequence[float]) -> list[Array]:
+        """Scores of the test rows for each γ."""
+        ell, Z = int(y.max()) + 1, self._landmarks(X)
+        alphas = self._landmark_alphas(X, y, ell, Z, gammas)
+        step, labels = rows_a_block(len(Z)), self._labels(y, ell)
+        blocks = [self._kernel(X_test[start : start + step], Z) for start in range(0, len(X_test), step)]
+        return [np.concatenate([decide(K @ a, *labels, self.decision) for K in blocks]) for a in alphas]
+
+
+def _same_but_gamma(points: Sequence[Point]) -> list[list[int]]:
+    """Indices of the points grouped by all their parameters but γ."""
+    groups: dict[str, list[int]] = {}
+    for i, point in enumerate(points):
+        groups.setdefault(repr({name: value for name, value in point.items() if name != "gamma"}), []).append(i)
+    return list(groups.values())
 
 
 class OvALSM(OneSystemMachine):

@@ -15,12 +15,13 @@ P is made block by block and never held: memory is a few m² whatever n. Time is
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
 from mcls.solvers.linear import solve_spd
+from mcls.solvers.lsm import add_ridge
 
 Array = np.ndarray
 
@@ -33,10 +34,13 @@ def draw_landmarks(n: int, n_landmarks: int, seed: int) -> Array:
     return np.sort(np.random.default_rng(seed).permutation(n)[:n_landmarks])
 
 
-def fit(kernel: Callable[[Array, Array], Array], X: Array, Y: Array, Z: Array, gamma: float, block: int) -> Array:
-    """Coefficients β (m, r) of the landmarks Z (m, d) for the rows X (n, d) with targets Y (n, r).
+def fit(
+    kernel: Callable[[Array, Array], Array], X: Array, Y: Array, Z: Array, gammas: Sequence[float], block: int
+) -> Array:
+    """Coefficients β (γ, m, r) of the landmarks Z (m, d) for the rows X (n, d) with targets Y (n, r).
 
-    ``kernel(A, B)`` gives the kernel matrix of two arrays of rows; ``block`` rows of X are handled at once.
+    ``kernel(A, B)`` gives the kernel matrix of two arrays of rows; ``block`` rows of X are handled at once. All γ
+    share the products of P: each adds only a factorisation.
     """
     L = _factor(kernel(Z, Z))
     m = len(Z)
@@ -47,8 +51,9 @@ def fit(kernel: Callable[[Array, Array], Array], X: Array, Y: Array, Z: Array, g
         Pt = solve_triangular(L, kernel(X[rows], Z).T, lower=True, overwrite_b=True, check_finite=False)
         PP += Pt @ Pt.T
         PY += Pt @ Y[rows]
-    PP[np.diag_indices(m)] += gamma
-    return solve_triangular(L, solve_spd(PP, PY), lower=True, trans="T", check_finite=False)
+    C = np.hstack([solve_spd(add_ridge(PP, gamma), PY) for gamma in gammas])  # (m, γ·r)
+    beta = solve_triangular(L, C, lower=True, trans="T", check_finite=False)
+    return beta.reshape(m, len(gammas), -1).transpose(1, 0, 2)
 
 
 def _factor(K: Array) -> Array:

@@ -34,7 +34,7 @@ def test_it_is_the_exact_machine_of_the_kernel_q(glass, gamma, m):
     K_nm, K_mm = gaussian(X, Z), gaussian(Z, Z)
     Q = K_nm @ np.linalg.solve(K_mm, K_nm.T)
     exact = Q @ np.linalg.solve(Q + gamma * np.eye(len(X)), Y)
-    found = K_nm @ nystrom.fit(gaussian, X, Y, Z, gamma, block=64)
+    found = K_nm @ nystrom.fit(gaussian, X, Y, Z, [1.0, gamma], block=64)[1]
     assert np.abs(found - exact).max() < 1e-6
 
 
@@ -49,7 +49,7 @@ def test_with_every_row_a_landmark_it_is_onelsm(glass):
 def test_the_block_changes_nothing_but_rounding(glass):
     X, y = glass
     Y = lsm.indicators(y, y.max() + 1)
-    one, many = (nystrom.fit(gaussian, X, Y, X[::5], 0.1, block) for block in (10**6, 7))
+    one, many = (nystrom.fit(gaussian, X, Y, X[::5], [0.1], block)[0] for block in (10**6, 7))
     assert np.abs(gaussian(X, X[::5]) @ (one - many)).max() < 1e-9
 
 
@@ -79,6 +79,19 @@ def test_a_grid_search_refits_on_the_landmarks_of_each_fold(glass):
     for train, test in folds:
         fold = OneLSM(sigma=0.8, gamma=0.1, solver="nystrom", n_landmarks=40, random_state=5)
         assert np.array_equal(found.predictions[0, test], fold.fit(X[train], y[train]).predict(X[test]))
+
+
+@pytest.mark.parametrize("labelbook", ["indicators", "fisher"])
+def test_the_sweep_along_gamma_equals_refitting(glass, labelbook):
+    X, y = glass
+    without = np.flatnonzero(y != 2)  # a training fold that lacks a class
+    folds = [*stratified_folds(y, 3, seed=0), (without, np.flatnonzero(y == 2))]
+    machine = OneLSM(solver="nystrom", n_landmarks=40, labelbook=labelbook)
+    grid = {"gamma": [0.1, 0.5, 2.0], "sigma": [0.3, 0.8]}
+    fast, refit = (search(machine, X, y, grid, folds, engine=engine) for engine in ("fast", "refit"))
+    assert fast.points == refit.points
+    assert np.array_equal(fast.predictions, refit.predictions)
+    assert len(np.unique(fast.errors)) > 2
 
 
 @pytest.mark.parametrize(
