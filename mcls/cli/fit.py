@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,13 +9,6 @@ import typer
 
 if TYPE_CHECKING:
     from mcls.models.fitting import Fitted
-
-
-class Grid(StrEnum):
-    """Which parameters are tried."""
-
-    auto = "auto"
-    paper = "paper"
 
 
 def fit(
@@ -31,8 +23,13 @@ def fit(
         "model.mcls"
     ),
     grid: Annotated[
-        Grid, typer.Option(help="Widths around the median distance, or the grid of the machine's paper.")
-    ] = Grid.auto,
+        str,
+        typer.Option(
+            metavar="auto|paper|RANGES",
+            help="Widths around the median distance, the grid of the machine's paper, or ranges such as "
+            "gamma=2^-8..2^2,sigma=2^-2..2^6.",
+        ),
+    ] = "auto",
     nested: Annotated[
         bool, typer.Option("--nested", help="Also the honest error: a search in every fold.")
     ] = False,
@@ -57,7 +54,7 @@ def fit(
             table,
             target,
             machine,
-            grid.value,
+            grid,
             folds=folds,
             seed=seed,
             nested=nested,

@@ -83,7 +83,7 @@ def rank(
     best, second = quests[order[0]], quests[order[1]]
     test, errors = compare(best, second, say)
     estimate = best.nested() if nested else (None, None)
-    chosen = best.finish(found[order[0]], estimate)
+    chosen = best.finish(found[order[0]], estimate, say)
     return chosen, Ranking(tuple(ranked[i] for i in order), test, errors)
 
 

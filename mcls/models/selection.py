@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -100,9 +101,10 @@ def select(
         Class labels.
     machine : str
         A name of the registry with options: ``"voSVM:labelbook=pm1"``. An option given is not tuned.
-    grid : "auto", "paper" or dict
+    grid : "auto", "paper", ranges or dict
         ``auto``: widths from 1/16 to 4 times the median distance between rows, and regularisation over 2^±10.
-        ``paper``: the registry's grid. Or parameter → values, such as ``{"gamma": "2^-8..2^2"}``.
+        ``paper``: the registry's grid. Ranges, as in ``"gamma=2^-8..2^2,sigma=2^-2..2^6"``, or parameter → values
+        take the place of the registry's.
     folds, seed : int
         Stratified folds; everything random comes from the seed.
     nested : bool
@@ -135,13 +137,14 @@ def select(
     quest = prepare(X, y, machine, grid, folds=folds, seed=seed, say=say)
     found = quest.search()
     estimate = quest.nested() if nested else (None, None)
-    return quest.finish(found, estimate)
+    return quest.finish(found, estimate, say)
 
 
 def prepare(
     X: Any, y: Any, machine: str, grid: Any, *, folds: int = 10, seed: int = 0, say: Say | None = None
 ) -> Quest:
     """Check everything that can be checked before the work begins."""
+    _refuse_other_machines(machine)
     X, y = check_X_y(X, y, dtype=np.float64)
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
@@ -216,8 +219,17 @@ class Quest:
         smoother = dict(self.entry.smoother)
         return Task(self._searched(), self.X[rows], y, self.grid, scaling="none", smoother=smoother)
 
-    def finish(self, found: GridResult, nested: tuple[float | None, float | None] = (None, None)) -> Selection:
+    def finish(
+        self,
+        found: GridResult,
+        nested: tuple[float | None, float | None] = (None, None),
+        say: Say | None = None,
+    ) -> Selection:
         """Fit the chosen point to all rows."""
+        remarks = self._remarks(found)
+        if say is not None:
+            for text in remarks:
+                say(text)
         estimator = self.estimator.set_params(**found.best_point)
         estimator.fit(self.X, self.classes[self.codes])
         return Selection(
@@ -233,8 +245,33 @@ class Quest:
             folds=found.fold_errors.shape[1],
             nested_error=nested[0],
             nested_spread=nested[1],
-            notes=self.notes,
+            notes=[*self.notes, *remarks],
         )
+
+    def _remarks(self, found: GridResult) -> list[str]:
+        """What the user should know of a search: fewer folds than asked for, a choice at the edge of the grid."""
+        remarks = []
+        folds = found.fold_errors.shape[1]
+        if folds < self.folds:
+            remarks.append(f"{folds} folds instead of {self.folds}: no class has more than {folds} rows")
+        tuned = {  # the widths and the strengths of regularisation
+            name: values
+            for name, values in self.grid.items()
+            if name in self.entry.smoother and all(value > 0 for value in values)
+        }
+        edges: dict[str, str] = {}
+        for name, values in tuned.items():
+            ends = {min(values): "smallest", max(values): "largest"}
+            if len(values) > 2 and found.best_point[name] in ends:
+                edges[name] = ends[found.best_point[name]]
+        if edges:
+            where = " and ".join(f"the {edge} {name}" for name, edge in edges.items())
+            wider = ",".join(_wider(name, values, edges.get(name)) for name, values in tuned.items())
+            remarks.append(
+                f"{where} of the grid: the choice lies at its edge; to widen it: "
+                f"--machine {self.machine} --grid {wider}"
+            )
+        return remarks
 
     def _searched(self) -> Any:
         """The machine that is cross-validated: on the rows of a search the exact solver is the faster one."""
@@ -257,7 +294,34 @@ def _that_fits(entry: Machine, estimator: Any, n: int, solver_given: bool, note:
     return estimator.set_params(solver="nystrom", n_landmarks=LANDMARKS)
 
 
+def _refuse_other_machines(machine: Any) -> None:
+    """Say what ``machine`` may be where it is something else, or the command line's ``auto``."""
+    if not isinstance(machine, str):
+        raise McLsError(
+            f"machine is given by its name, such as 'oneLSM' or 'voSVM:labelbook=pm1', "
+            f"not as an object of class {type(machine).__name__}; a scikit-learn classifier as 'sk:RidgeClassifier', "
+            "with grid={...}"
+        )
+    if machine.strip().lower() == "auto":
+        raise McLsError(
+            "select tunes one machine, named such as 'oneLSM'; to rank several: mcls.models.ranking.rank(X, y), "
+            "or mcls fit --machine auto"
+        )
+
+
+def _wider(name: str, values: list[Any], edge: str | None) -> str:
+    """Values as a range of powers of two, four more beyond the end that was chosen.
+
+    >>> _wider("gamma", [0.25, 1.0, 5.0], "largest")
+    'gamma=2^-2..2^7'
+    """
+    low, high = math.floor(math.log2(min(values))), math.ceil(math.log2(max(values)))
+    return f"{name}=2^{low - 4 * (edge == 'smallest')}..2^{high + 4 * (edge == 'largest')}"
+
+
 def _own_grid(grid: Any, entry: Machine, estimator: Any, X: Array, seed: int) -> Mapping[str, Any]:
+    if isinstance(grid, str) and "=" in grid:
+        grid = parse_spec(f"grid:{grid}")[1]
     if isinstance(grid, Mapping):
         for name in grid:
             if name not in estimator.get_params(deep=False):

@@ -30,8 +30,8 @@ def call(*args: object) -> tuple[int, str, str]:
 
 
 def test_fits_prints_and_writes(tmp_path):
-    code, out, err = call("fit", IRIS, "--target", "class", "-o", tmp_path / "m.mcls", "--folds", 5)
-    assert (code, err) == (0, "")
+    code, out, _ = call("fit", IRIS, "--target", "class", "-o", tmp_path / "m.mcls", "--folds", 5)
+    assert code == 0
     lines = out.splitlines()
     assert lines[0] == "iris.csv: 150 rows, 4 columns (4 of numbers, 0 of text), 3 classes in 'class'"
     assert lines[1].startswith("oneLSM: CV error ")
@@ -42,6 +42,22 @@ def test_fits_prints_and_writes(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["m.mcls"]
     model = mcls.load(tmp_path / "m.mcls")
     assert f"CV error {100 * model.facts.cv_error:.2f} %" in lines[1]
+
+
+def test_what_the_user_should_know_of_the_search_is_told_in_a_line_each(tmp_path):
+    rows = "".join(f"{i},{i % 3},{'xyz'[i // 4]}\n" for i in range(12))
+    (tmp_path / "t.csv").write_text("a,b,kind\n" + rows)
+    ranges = "gamma=2^-1..2^1,sigma=2^-9..2^-7"
+    code, out, err = call("fit", tmp_path / "t.csv", "--grid", ranges, "-o", tmp_path / "m")
+    assert code == 0
+    assert "(4 folds, 9 grid points, 12 rows;" in out
+    folds, edge = err.splitlines()
+    assert folds == "note: 4 folds instead of 10: no class has more than 4 rows"
+    assert edge.startswith(
+        "note: the largest gamma and the largest sigma of the grid: the choice lies at its edge"
+    )
+    assert edge.endswith("--machine oneLSM --grid gamma=2^-1..2^5,sigma=2^-9..2^-3")
+    assert [text.removeprefix("note: ") for text in (folds, edge)] == mcls.load(tmp_path / "m").facts.notes
 
 
 def test_the_paper_grid_and_the_nested_error(tmp_path):
@@ -101,7 +117,8 @@ def test_the_seed_decides_the_bytes(tmp_path):
         ([IRIS, "--machine", "sk:SVC"], "a model file cannot hold sk:SVC"),
         ([IRIS, "-o", "no/such/m.mcls"], "there is no folder no/such"),
         ([IRIS, "-o", "."], "is a folder"),
-        ([IRIS, "--grid", "huge"], "--grid"),
+        ([IRIS, "--grid", "papre"], "did you mean 'paper'?"),
+        ([IRIS, "--grid", "gama=2^0..2^4"], "did you mean 'gamma'?"),
         ([IRIS, "--folds", "1"], "--folds"),
     ],
 )

@@ -95,8 +95,48 @@ def test_an_option_given_is_not_tuned():
 
 
 @pytest.mark.parametrize(
+    "grid, said",
+    [
+        ({"gamma": [1.0, 9.0], "sigma": [0.01, 0.02, 0.04]}, "the largest sigma of the grid: "),
+        ({"gamma": [0.1, 1.0], "sigma": [0.01, 0.02]}, None),  # of two values each lies at an end
+        ({"gamma": [0.1], "sigma": [0.01, 0.5, 9.0]}, None),
+    ],
+)
+def test_a_choice_at_the_edge_of_the_grid_is_told(grid, said):
+    heard = []
+    found = select(X, Y, grid=grid, folds=5, say=heard.append)
+    assert heard == found.notes
+    if said is None:
+        assert heard == []
+        return
+    assert len(heard) == 1
+    assert said in heard[0]
+    # What it suggests is taken as it stands, and goes further.
+    wider = heard[0].split("--grid ")[1]
+    assert wider == "gamma=2^0..2^4,sigma=2^-7..2^0"
+    assert max(select(X, Y, grid=wider, folds=5).grid["sigma"]) == 1.0
+
+
+def test_both_ends_and_both_parameters_are_told():
+    found = select(X, Y, grid={"gamma": [50.0, 60.0, 70.0], "sigma": [0.001, 0.002, 0.004]}, folds=5)
+    edges = {"gamma": found.best_params["gamma"], "sigma": found.best_params["sigma"]}
+    assert edges == {"gamma": 70.0, "sigma": 0.004}  # all are equally bad, and the smoothest is chosen
+    assert found.notes[0].startswith("the largest gamma and the largest sigma of the grid: ")
+
+
+def test_fewer_folds_than_asked_for_are_told():
+    rows = np.r_[0:4, 50:54, 100:103]
+    found = select(X[rows], Y[rows], grid={"gamma": [1.0], "sigma": [1.0]})
+    assert found.folds == 4
+    assert found.notes == ["4 folds instead of 10: no class has more than 4 rows"]
+
+
+@pytest.mark.parametrize(
     "arguments, complaint",
     [
+        ({"machine": OneLSM()}, "by its name, such as 'oneLSM' .* not as an object of class OneLSM"),
+        ({"machine": "auto"}, r"mcls.models.ranking.rank\(X, y\)"),
+        ({"grid": "gama=1"}, "did you mean 'gamma'"),
         ({"grid": "papre"}, "did you mean 'paper'"),
         ({"grid": {"gama": [1]}}, "did you mean 'gamma'"),
         ({"grid": {"gamma": [-1]}}, "gamma must be a positive number"),
@@ -121,7 +161,7 @@ def test_one_class_is_told():
 def test_a_large_table_is_searched_on_a_sample_and_fitted_whole(monkeypatch):
     monkeypatch.setattr(selection, "SWEEP_ROWS", 60)
     said = []
-    found = select(X, Y, grid=GRID, say=said.append)
+    found = select(X, Y, grid={**GRID, "sigma": [0.3, 1.0]}, say=said.append)
     assert said == found.notes == ["parameters are chosen on a stratified sample of 60 of the 150 rows"]
     assert np.unique(Y[found.rows], return_counts=True)[1].tolist() == [20, 20, 20]
     assert len(found.predictions) == 60
