@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,10 +69,11 @@ class TableModel:
         """The classes, in the order of the scores."""
         return self.estimator.classes_.tolist()
 
-    def predict(self, table: Mapping[str, Any]) -> Array:
-        """Classes of the rows of a table: a pandas DataFrame, or any mapping of column names to columns.
+    def predict(self, table: Any) -> Array:
+        """Classes of the rows of a table: a pandas DataFrame, any mapping of column names to columns, or an array.
 
-        Columns may come in any order, others are ignored.
+        Columns with names may come in any order, others are ignored. Those of a 2-D array-like are the training
+        table's, in its order, without the class.
         """
         return self.estimator.predict(self.encode(table))
 
@@ -82,8 +82,10 @@ class TableModel:
         scores = self.estimator.decision_function(X)
         return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
 
-    def encode(self, table: Mapping[str, Any]) -> Array:
-        """Features (m, d) of a table."""
+    def encode(self, table: Any) -> Array:
+        """Features (m, d) of a table, in any of the forms that ``predict`` takes."""
+        if not hasattr(table, "keys"):
+            table = self._named(table)
         names = [str(name) for name in table.keys()]  # noqa: SIM118  (a DataFrame iterates over other things)
         self.require(names)
         cells: dict[str, Any] = {}
@@ -93,6 +95,19 @@ class TableModel:
                 if problem := self.problem(column, cell):
                     raise McLsError(f"row {row}, column '{column.name}': {problem}")
         return self.encoder.encode(cells)
+
+    def _named(self, array: Any) -> dict[str, Any]:
+        """The columns of a 2-D array-like under the names of the training table."""
+        names = [column.name for column in self.encoder.columns]
+        expected = f"expected a DataFrame or a 2-D array with {len(names)} columns ({', '.join(names[:8])}"
+        expected += ", …)" if len(names) > 8 else ")"
+        try:
+            cells = np.asarray(array, dtype=object)  # numbers and texts side by side stay what they are
+        except ValueError:
+            raise McLsError(f"{expected}, got rows of different lengths") from None
+        if cells.ndim != 2 or cells.shape[1] != len(names):
+            raise McLsError(f"{expected}, got the shape {cells.shape}")
+        return dict(zip(names, cells.T))
 
     def require(self, names: list[str]) -> None:
         """Refuse a table that lacks a column, with the nearest name it has."""

@@ -46,6 +46,38 @@ def test_saved_loaded_and_asked_with_a_frame(fitted, tmp_path):
     assert (tmp_path / "again.mcls").read_bytes() == (tmp_path / "iris.mcls").read_bytes()
 
 
+def test_asked_with_an_array_or_lists(fitted):
+    frame = pd.read_csv(IRIS)
+    expected = fitted.model.predict(frame)
+    rows = frame.drop(columns="class").to_numpy()
+    assert np.array_equal(fitted.model.predict(rows), expected)
+    assert np.array_equal(fitted.model.predict(rows[:3].tolist()), expected[:3])
+    for wrong, shape in (
+        (rows[0], r"\(4,\)"),
+        (frame.to_numpy(), r"\(150, 5\)"),
+        (rows[:, :2], r"\(150, 2\)"),
+        (7, r"\(\)"),
+    ):
+        with pytest.raises(
+            McLsError, match=rf"2-D array with 4 columns \(sepal_length, .*\), got the shape {shape}"
+        ):
+            fitted.model.predict(wrong)
+    with pytest.raises(McLsError, match="2-D array with 4 columns"):
+        fitted.model.predict([[1.0, 2.0, 3.0, 4.0], [1.0]])
+    rows[2, 1] = np.nan
+    with pytest.raises(McLsError, match="row 2, column 'sepal_width': 'nan' is not a finite number"):
+        fitted.model.predict(rows)
+
+
+def test_an_array_may_hold_texts_beside_numbers(tmp_path):
+    rows = "".join(f"{i},{'red' if i % 2 else 'blue'},{'xy'[i % 2]}\n" for i in range(20))
+    (tmp_path / "t.csv").write_text("size,hue,kind\n" + rows)
+    model = fit_table(tmp_path / "t.csv", "kind", grid=SMALL, folds=3).model
+    assert model.predict([[3, "red"], [4, "blue"]]).tolist() == ["y", "x"]
+    with pytest.raises(McLsError, match="row 0, column 'hue': 'green' was not in the training table"):
+        model.predict([[3, "green"]])
+
+
 def test_the_same_command_writes_the_same_bytes(fitted, tmp_path):
     for name in "ab":
         mcls.save(fit_table(IRIS, "class", grid=SMALL, folds=5).model, tmp_path / name)
