@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import multiprocessing
-import resource
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+from mcls.experiments.environment import peak_memory_gb
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,6 @@ def in_child(function: Callable[..., Any], *args: Any) -> tuple[Any, float]:
 def _report(send: Any, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
     try:
         value = function(*args)
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        send.send((value, peak / (1e9 if sys.platform == "darwin" else 1e6)))
+        send.send((value, peak_memory_gb()))
     except BaseException as error:  # carried to the parent, which raises it
         send.send(error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -31,6 +32,16 @@ def environment() -> dict[str, Any]:
         "blas_threads": 1,  # the runner pins every worker to one thread
         "libraries": sorted(libraries, key=str),
     }
+
+
+def peak_memory_gb() -> float | None:
+    """The most memory that this process has held so far; None where the system does not tell."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # kB, but bytes on macOS
+    return round(peak / (1e9 if sys.platform == "darwin" else 1e6), 3)
 
 
 def _version(package: str) -> str | None:

@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 
 from mcls.errors import McLsError
 from mcls.experiments.cells import FORMAT, Cell
-from mcls.experiments.environment import environment
+from mcls.experiments.environment import environment, peak_memory_gb
 from mcls.experiments.store import Record, Store
 
 BACKENDS = ("loky", "dask")
@@ -144,6 +144,7 @@ def compute(cell: Cell) -> Record:
         record["traceback"] = traceback.format_exc()
     record["seconds"] = round(time.perf_counter() - started, 6)
     record["cpu_seconds"] = round(time.process_time() - cpu, 6)
+    record["peak_memory_gb"] = peak_memory_gb()  # of the process, so of its largest cell so far
     record["finished"] = datetime.now(UTC).isoformat(timespec="seconds")
     record["environment"] = environment()
     return record
