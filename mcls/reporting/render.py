@@ -20,6 +20,7 @@ def to_markdown(table: Table) -> str:
     rule = "|" + "|".join("---:" if table.is_numeric(j) else "---" for j in range(len(table.columns))) + "|"
     lines = [f"# {table.heading}", "", _bar(table.columns), rule]
     lines += [_bar([entry.text for entry in row]) for row in table.rows]
+    lines += [_bar([f"**{entry.text}**" if entry.text else "" for entry in row]) for row in table.foot]
     lines += ["", *(f"- {note}" for note in table.remarks)] if table.remarks else []
     return "\n".join(lines) + "\n"
 
@@ -33,7 +34,7 @@ def to_csv(table: Table) -> str:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow([*table.columns, *(["run"] if table.quick else [])])
-    for row in table.rows:
+    for row in (*table.rows, *table.foot):
         texts = ["" if entry.text == NOTHING else entry.text for entry in row]
         writer.writerow([*texts, *(["quick"] if table.quick else [])])
     return buffer.getvalue()
@@ -76,6 +77,10 @@ def _latex(text: str) -> str:
     return "".join(_LATEX.get(letter, letter) for letter in text)
 
 
+def _latex_row(row: tuple[Entry, ...]) -> str:
+    return " & ".join(_latex(entry.text) for entry in row) + r" \\"
+
+
 def to_latex(table: Table) -> str:
     """A LaTeX longtable (packages booktabs and longtable), the notes below its caption."""
     kinds = "".join("r" if table.is_numeric(j) else "l" for j in range(len(table.columns)))
@@ -94,7 +99,8 @@ def to_latex(table: Table) -> str:
         r"\bottomrule",
         r"\endfoot",
     ]
-    lines += [" & ".join(_latex(entry.text) for entry in row) + r" \\" for row in table.rows]
+    lines += [_latex_row(row) for row in table.rows]
+    lines += [r"\midrule", *(_latex_row(row) for row in table.foot)] if table.foot else []
     lines.append(r"\end{longtable}")
     lines += [rf"\noindent {_latex(note)}\par" for note in table.remarks]
     return "\n".join(lines) + "\n"
@@ -107,15 +113,21 @@ def to_html(table: Table) -> str:
         f'<th scope="col" class="{"n" if is_number else ""}"><button type="button">{html.escape(column)}</button></th>'
         for column, is_number in zip(table.columns, numeric)
     )
-    rows = "\n".join(
-        "<tr>" + "".join(_html_cell(entry, is_number) for entry, is_number in zip(row, numeric)) + "</tr>"
-        for row in table.rows
+    rows, foot = (
+        "\n".join(
+            "<tr>" + "".join(_html_cell(entry, is_number) for entry, is_number in zip(row, numeric)) + "</tr>"
+            for row in part
+        )
+        for part in (table.rows, table.foot)
     )
     notes = "".join(f"<li>{html.escape(note)}</li>" for note in table.remarks)
     return (
         f'<section id="{html.escape(table.name)}">\n<h3>{html.escape(table.heading)}</h3>\n'
         f'<div class="wide"><table class="sortable">\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n'
-        f"</table></div>\n" + (f"<ul>{notes}</ul>\n" if notes else "") + "</section>\n"
+        + (f"<tfoot>\n{foot}\n</tfoot>\n" if foot else "")
+        + "</table></div>\n"
+        + (f"<ul>{notes}</ul>\n" if notes else "")
+        + "</section>\n"
     )
 
 
@@ -143,6 +155,10 @@ def print_table(table: Table, console: Console | None = None) -> None:
         made.add_column(Text(column), justify="right" if numeric else "left", no_wrap=numeric)
     for row in table.rows:
         made.add_row(*(Text(entry.text, style=_RICH[entry.tone]) for entry in row))
+    if table.foot:
+        made.add_section()
+    for row in table.foot:
+        made.add_row(*(Text(entry.text, style=_RICH[entry.tone]) for entry in row), style="bold")
     console = console or Console()
     natural = Console(width=10_000, file=console.file).measure(made).maximum
     if natural > console.width or not console.is_terminal:

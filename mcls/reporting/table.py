@@ -31,7 +31,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Table:
-    """A table with its title and notes; ``name`` is the stem of its files."""
+    """A table with its title and notes; ``name`` is the stem of its files, ``foot`` holds means over the rows."""
 
     name: str
     title: str
@@ -39,9 +39,10 @@ class Table:
     rows: tuple[tuple[Entry, ...], ...]
     notes: tuple[str, ...] = ()
     quick: bool = False
+    foot: tuple[tuple[Entry, ...], ...] = ()
 
     def __post_init__(self) -> None:
-        for row in self.rows:
+        for row in (*self.rows, *self.foot):
             if len(row) != len(self.columns):
                 raise ValueError(f"{self.name}: a row has {len(row)} entries for {len(self.columns)} columns")
 
@@ -102,6 +103,9 @@ def make(
     rows: Sequence[Sequence[Entry]],
     notes: Sequence[str] = (),
     quick: bool = False,
+    foot: Sequence[Sequence[Entry]] = (),
 ) -> Table:
     """A table from lists."""
-    return Table(name, title, tuple(columns), tuple(tuple(row) for row in rows), tuple(notes), quick)
+    return Table(
+        name, title, tuple(columns), tuple(map(tuple, rows)), tuple(notes), quick, tuple(map(tuple, foot))
+    )

@@ -12,6 +12,7 @@ from mcls.reporting.catalog import PAPERS
 from mcls.reporting.figures.plane import pavia_map
 from mcls.reporting.papers import honeine2013
 from mcls.reporting.papers.base import Paper, TableSpec
+from mcls.reporting.papers.honeine2013_times import table6
 from mcls.reporting.published import figure, read
 from mcls.reporting.render import to_latex
 from mcls.reporting.studies import Studies
@@ -135,6 +136,19 @@ def test_table_5_gives_ratios_and_scales_yeast_to_the_whole_grid(tmp_path):
     assert verdicts["vo-LSSVM takes at most 1.5 times as long as oneLSM"] == ["5 of 5", "0 of 5", "not confirmed"]
 
 
+def test_the_whole_sets_state_error_time_and_memory(tmp_path):
+    studies = Studies(tmp_path, is_quick=True)
+    for name, gigabytes in (("honeine2013-full-letter", 1.25), ("honeine2013-full-usps", 3.0)):
+        for cell in studies[name].experiment.plan.cells:
+            made = record(cell, 0.03, seconds=100, train=16000, test=4000)
+            studies[name].experiment.store.write({**made, "peak_memory_gb": gigabytes})
+    table = next(t for t in table6(studies) if t.name == "honeine2013-table6-full")
+    letter = texts(table, **{"data set": "letter"})
+    assert (letter["error"], letter["seconds"], letter["peak GB"]) == ("3.00", "100", "1.2")
+    assert letter["machine"].startswith("oneLSM") and "nystrom" in letter["machine"]
+    assert texts(table, **{"data set": "usps"})["training rows"] == "16000"
+
+
 def test_the_f_test_finds_identical_machines_and_real_differences(tmp_path):
     studies = Studies(tmp_path, is_quick=True)
     study = studies["honeine2013-ftest"]
@@ -167,6 +181,55 @@ def test_xue_shows_both_selections_and_who_wins(tmp_path):
     assert (row["p (F-test)"], row["by the test"]) == ("identical", "no difference")
     assert (row["overlap with"], row["cosine with"]) == ("0.100", "0.200")
     assert "wins in 12 of 12 cases of the paper, 0 of ours" in " ".join(gain.notes)
+
+
+#: The rows "Average" as xue2013 prints them.
+AVERAGES = {
+    "1": {
+        "rlsc": "72.29 ± 2.81",
+        "olc-rlsc": "74.03 ± 2.93",
+        "lssvm": "73.79 ± 3.17",
+        "olc-lssvm": "76.86 ± 2.09",
+    },
+    "2": {
+        "rlsc": "78.93 ± 2.82",
+        "olc-rlsc": "80.41 ± 2.56",
+        "lssvm": "79.00 ± 2.97",
+        "olc-lssvm": "81.67 ± 2.29",
+    },
+}
+
+
+@pytest.mark.parametrize("table_id, kernel", [("1", "linear"), ("2", "gaussian")])
+def test_xue_s_average_rows_are_the_printed_ones_beside_our_mean_over_the_data_sets(tmp_path, table_id, kernel):
+    studies = Studies(tmp_path, is_quick=True)
+    # Six data sets at 10, 20, ... 60 % error; two repeats one point to either side: a deviation of √2.
+    order = [entry.label for entry in studies[f"xue2013-{kernel}"].as_run.datasets]
+    fill(
+        studies[f"xue2013-{kernel}"],
+        lambda cell: 0.1 * (1 + order.index(cell.dataset.label)) + (0.01 if cell.replicate else -0.01),
+    )
+    accuracy, gain = PAPERS["xue2013"].table(table_id).build(studies)
+    rows = {row[1].text: [entry.text for entry in row] for row in accuracy.foot}
+    assert {machine: row[2] for machine, row in rows.items()} == AVERAGES[table_id]
+    for machine, row in rows.items():
+        assert row[0] == "Average"
+        assert (row[3], row[5]) == ("65.00 ± 1.41", "67.00 ± 1.41")
+        assert float(row[4]) == pytest.approx(65 - float(AVERAGES[table_id][machine][:5]), abs=0.006)
+    assert [[e.text for e in row[1:5]] for row in gain.foot] == [
+        ["rlsc → olc-rlsc", {"1": "+1.74", "2": "+1.48"}[table_id], "+0.00", "+0.00"],
+        ["lssvm → olc-lssvm", {"1": "+3.07", "2": "+2.67"}[table_id], "+0.00", "+0.00"],
+    ]
+
+
+def test_xue_has_no_average_of_ours_while_a_data_set_is_incomplete(tmp_path):
+    studies = Studies(tmp_path, is_quick=True)
+    fill(studies["xue2013-linear"], leave_out=lambda cell: cell.dataset.label == "tae" and cell.machine == "rlsc")
+    accuracy, gain = PAPERS["xue2013"].table("1").build(studies)
+    shown = {row[1].text: row[3].text for row in accuracy.foot}
+    assert shown["rlsc"] == "not complete"
+    assert shown["lssvm"] == "75.00 ± 0.00"
+    assert [row[3].text for row in gain.foot] == ["–", "+0.00"]
 
 
 @pytest.mark.parametrize("error, verdict", [(0.1, "helps"), (0.3, "hurts")])

@@ -95,3 +95,17 @@ def test_outside_a_terminal_nothing_is_cut_off(table):
     print_table(table, Console(file=out, width=20))
     assert AWKWARD in out.getvalue()
     assert "a <note>" in out.getvalue()
+
+
+def test_the_foot_comes_last_in_every_format_and_is_not_sorted_in_html(table):
+    foot = [[words("Average"), number(2.5), words("")]]
+    footed = make(table.name, table.title, table.columns, table.rows, foot=foot)
+    assert to_markdown(footed).splitlines()[6] == "| **Average** | **2.50** |  |"
+    assert to_csv(footed).splitlines()[-1] == "Average,2.50,"
+    assert "\\midrule\nAverage & 2.50 &  \\\\\n\\end{longtable}" in to_latex(footed)
+    assert re.search(r"</tbody>\s*<tfoot>\s*<tr><td>Average</td>", to_html(footed))
+    out = io.StringIO()
+    print_table(footed, Console(file=out, width=100))
+    assert out.getvalue().index("Average") > out.getvalue().index("ovA")
+    with pytest.raises(ValueError, match="1 entries for 3 columns"):
+        make(table.name, table.title, table.columns, table.rows, foot=[[words("short")]])

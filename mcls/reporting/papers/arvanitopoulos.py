@@ -43,8 +43,12 @@ def _entry(found: Figures | None) -> Entry:
     return words(found.line.state, "weak") if accuracy is None else number(accuracy, source=found.cell(0))
 
 
-def _size(rows: float | None, columns: float | None) -> Entry:
-    return number(None) if rows is None or columns is None else Entry(f"{rows:.3g} × {columns:.3g}", rows)
+def _difference(found: Figures | None, paper: float | None) -> Entry:
+    return difference(_accuracy(found), paper, found.cell(0) if found else "")
+
+
+def _size(rows: float | None, columns: float | None, source: str = "") -> Entry:
+    return number(None) if rows is None or columns is None else Entry(f"{rows:.3g} × {columns:.3g}", rows, source)
 
 
 def _printed(label: str, machine: str, kernel: str, criterion: str, column: str = "accuracy") -> float | None:
@@ -78,13 +82,19 @@ def _table(studies: Studies, study: Study, table_id: str, title: str, notes: lis
                     found = _find(study, label, machine, kernel, criterion, sigma)
                     paper = _printed(label, machine, kernel, criterion)
                     row = [words(_PRINTED.get(label, label)), words(kernel), words(criterion), words(machine)]
-                    row += [_entry(found), number(paper), difference(_accuracy(found), paper)]
-                    row.append(_size(found.facts("rows"), found.facts("columns")) if found else number(None))
-                    sizes = (_printed(label, machine, kernel, criterion, f"mean_{c}") for c in ("rows", "columns"))
-                    row.append(_size(*sizes))
+                    row += [_entry(found), number(paper), _difference(found, paper)]
+                    row.append(
+                        _size(found.facts("rows"), found.facts("columns"), found.cell(0))
+                        if found
+                        else number(None)
+                    )
+                    high, wide = (
+                        _printed(label, machine, kernel, criterion, f"mean_{c}") for c in ("rows", "columns")
+                    )
+                    row.append(_size(high, wide))
                     if readings:
                         other = _find(study, label, machine, kernel, criterion, WIDTH) if sigma else None
-                        row += [_entry(other), difference(_accuracy(other), paper)]
+                        row += [_entry(other), _difference(other, paper)]
                         for name, each in (("first", found), ("second", other)):
                             accuracy = _accuracy(each)
                             if sigma and accuracy is not None and paper is not None:

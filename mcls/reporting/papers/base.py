@@ -51,9 +51,9 @@ def not_run(name: str, title: str, reason: AbsentDataError, quick: bool) -> Tabl
     return make(name, title, ["state"], [[words(f"not run: {reason}", "weak")]], quick=quick)
 
 
-def difference(ours: float | None, theirs: float | None) -> Entry:
-    """Ours minus theirs, with its sign."""
-    return number(None if ours is None or theirs is None else ours - theirs, sign=True)
+def difference(ours: float | None, theirs: float | None, source: str = "") -> Entry:
+    """Ours minus theirs, with its sign; linked to what ours comes from."""
+    return number(None if ours is None or theirs is None else ours - theirs, source=source, sign=True)
 
 
 def ratio(value: float | None, base: float | None) -> float | None:

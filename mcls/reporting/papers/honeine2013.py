@@ -109,7 +109,7 @@ def _dataset_table(studies: Studies, dataset: str) -> Table:
                 number(line.best, source=found.extreme(worst=False)),
                 number(line.worst, source=found.extreme(worst=True)),
                 *map(number, printed),
-                difference(line.mean, printed[0]),
+                difference(line.mean, printed[0], found.anchor),
                 words(shown, _TONES[where]),
                 number(line.nested, source=nested),
                 _optimism(found),
@@ -134,7 +134,7 @@ def _optimism(found: Figures) -> Entry:
     first = found.records[0] if found.records else None
     if found.line.nested is None or first is None:
         return number(None)
-    return number(found.line.nested - 100 * first["result"]["error"], sign=True)
+    return number(found.line.nested - 100 * first["result"]["error"], source=found.anchor, sign=True)
 
 
 def _notes(used: list[Figures]) -> list[str]:

@@ -44,7 +44,7 @@ def iris(studies: Studies) -> list[Table]:
                     number(line.best, source=found.extreme(worst=False)),
                     number(line.worst, source=found.extreme(worst=True)),
                     number(error, 0),
-                    difference(line.mean, error),
+                    difference(line.mean, error, found.anchor),
                     seconds(line.time_mean, found.anchor),
                     number(ratio(line.time_mean, base.line.time_mean if base else None)),
                     seconds(time),
@@ -100,9 +100,9 @@ def pavia(studies: Studies) -> list[Table]:
                 words(found.row.machine),
                 mean_entry(found),
                 number(error, 0),
-                difference(found.line.mean, error),
+                difference(found.line.mean, error, found.anchor),
                 seconds(found.line.time_mean, found.cell(0)),
-                *(number(by_class.get(name), 1) for name in classes),
+                *(number(by_class.get(name), 1, found.cell(0)) for name in classes),
             ]
         )
     return [

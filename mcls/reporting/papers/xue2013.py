@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -22,8 +24,11 @@ def _printed_name(label: str) -> str:
     return label.split(":")[0]
 
 
-def _printed(kernel: str, label: str, machine: str, column: str = "accuracy_mean") -> float | None:
-    return figure("xue2013-accuracy", column, kernel=kernel, dataset=_printed_name(label), machine=machine)
+def _printed(kernel: str, label: str, machine: str, column: str = "accuracy_mean") -> float:
+    found = figure("xue2013-accuracy", column, kernel=kernel, dataset=_printed_name(label), machine=machine)
+    if found is None:
+        raise LookupError(f"xue2013 prints no {column} of {machine} on {label}, {kernel} kernel")
+    return found
 
 
 def accuracies(found: Figures, selection: str) -> np.ndarray | None:
@@ -37,12 +42,38 @@ def spread(values: np.ndarray | None, source: str, state: str) -> Entry:
     """Mean ± standard deviation."""
     if values is None:
         return words(state, "weak")
-    deviation = values.std(ddof=1) if len(values) > 1 else 0.0
-    return Entry(f"{values.mean():.2f} ± {deviation:.2f}", float(values.mean()), source)
+    return _plus_minus(float(values.mean()), _deviation(values), source)
+
+
+def _plus_minus(mean: float, deviation: float, source: str = "") -> Entry:
+    return Entry(f"{mean:.2f} ± {deviation:.2f}", mean, source)
 
 
 def _mean(values: np.ndarray | None) -> float | None:
     return None if values is None else float(values.mean())
+
+
+def _deviation(values: np.ndarray) -> float:
+    return float(values.std(ddof=1)) if len(values) > 1 else 0.0
+
+
+def average(kernel: str, machine: str, found: Sequence[Figures]) -> list[Entry]:
+    """The row "Average" of a machine: the mean over all data sets of the accuracies, and of the deviations.
+
+    The paper's row is the same mean of its printed figures. Ours stands only when every data set is complete.
+    """
+    columns = ("accuracy_mean", "spread")
+    printed = [[_printed(kernel, f.dataset, machine, column) for column in columns] for f in found]
+    paper, deviation = (float(value) for value in np.mean(printed, axis=0))
+    row = [words("Average"), words(machine), _plus_minus(paper, deviation)]
+    for selection in ("error", "oracle_error"):
+        known = [values for f in found if (values := accuracies(f, selection)) is not None]
+        if len(known) < len(found):
+            row += [words("not complete", "weak"), number(None)]
+            continue
+        mean = float(np.mean([values.mean() for values in known]))
+        row += [_plus_minus(mean, float(np.mean([_deviation(v) for v in known]))), difference(mean, paper)]
+    return row
 
 
 def tables(kernel: str, table_id: str, studies: Studies) -> list[Table]:
@@ -62,11 +93,11 @@ def _accuracy(kernel: str, table_id: str, studies: Studies) -> Table:
             [
                 words(_printed_name(found.dataset)),
                 words(machine),
-                Entry(f"{paper:.2f} ± {deviation:.2f}", paper),
+                _plus_minus(paper, deviation),
                 spread(chosen, found.anchor, state),
-                difference(_mean(chosen), paper),
+                difference(_mean(chosen), paper, found.anchor),
                 spread(oracle, found.anchor, state),
-                difference(_mean(oracle), paper),
+                difference(_mean(oracle), paper, found.anchor),
             ]
         )
     repeats = study.figures[0].line.replicates
@@ -81,15 +112,21 @@ def _accuracy(kernel: str, table_id: str, studies: Studies) -> Table:
             "CV: parameters chosen by cross-validation inside the training half. ORACLE: the best point on the test "
             "half itself. It is no estimate of anything: it is shown because the published gains look like it, as one "
             "more free parameter always helps such a choice.",
+            "Average: the mean over the data sets of the accuracies and of the deviations, ours as the paper's.",
             *missing_note(study.figures, run_command("xue2013", table_id, studies)),
         ],
         studies.quick,
+        [
+            average(kernel, machine, list(study.find(machine=machine)))
+            for machine in dict.fromkeys(found.row.machine for found in study.figures)
+        ],
     )
 
 
 def _gain(kernel: str, table_id: str, studies: Studies) -> Table:
     study, tested = studies[f"xue2013-{kernel}"], studies[f"xue2013-ftest-{kernel}"]
     rows, wins = [], {"paper": 0, "cv": 0, "oracle": 0, "test": 0}
+    all_gains: dict[tuple[str, str], list[dict[str, float | None]]] = {pair: [] for pair in _PAIRS}
     for entry in study.config.datasets:
         for base, corrected in _PAIRS:
             a, b = (study.one(dataset=entry.label, machine=machine) for machine in (base, corrected))
@@ -101,6 +138,7 @@ def _gain(kernel: str, table_id: str, studies: Studies) -> Table:
                 "cv": _minus(_mean(accuracies(b, "error")), _mean(accuracies(a, "error"))),
                 "oracle": _minus(_mean(accuracies(b, "oracle_error")), _mean(accuracies(a, "oracle_error"))),
             }
+            all_gains[base, corrected].append(gains)
             for name, gain in gains.items():
                 wins[name] += gain is not None and gain > 0
             result = test(ta, tb)
@@ -110,7 +148,7 @@ def _gain(kernel: str, table_id: str, studies: Studies) -> Table:
                 [
                     words(_printed_name(entry.label)),
                     words(f"{base} → {corrected}"),
-                    *(_gain_entry(gain) for gain in gains.values()),
+                    *(_gain_entry(gain, "" if name == "paper" else b.anchor) for name, gain in gains.items()),
                     p_entry(result, tb.anchor),
                     verdict,
                     *(number(each.facts(fact), 3, each.anchor) for fact in _OVERLAPS for each in (a, b)),
@@ -136,6 +174,15 @@ def _gain(kernel: str, table_id: str, studies: Studies) -> Table:
             *missing_note([*study.figures, *tested.figures], run_command("xue2013", table_id, studies)),
         ],
         studies.quick,
+        [
+            [
+                words("Average"),
+                words(f"{base} → {corrected}"),
+                *(_gain_entry(_average([gains[name] for gains in found])) for name in ("paper", "cv", "oracle")),
+                *[words("")] * 6,
+            ]
+            for (base, corrected), found in all_gains.items()
+        ],
     )
 
 
@@ -152,8 +199,16 @@ def _minus(a: float | None, b: float | None) -> float | None:
     return None if a is None or b is None else a - b
 
 
-def _gain_entry(gain: float | None) -> Entry:
-    return number(gain, sign=True, tone="" if gain is None else "good" if gain > 0 else "bad")
+def _average(values: Sequence[float | None]) -> float | None:
+    """The mean; None unless every value is known."""
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known and len(known) == len(values) else None
+
+
+def _gain_entry(gain: float | None, source: str = "") -> Entry:
+    entry = number(gain, source=source, sign=True)
+    shown = float(entry.text) if gain is not None else 0.0  # what is printed as zero is neither gain nor loss
+    return replace(entry, tone="good" if shown > 0 else "bad" if shown < 0 else entry.tone)
 
 
 PAPER = Paper(
