@@ -10,6 +10,16 @@ import typer
 from mcls.cli.run import Out
 from mcls.cli.tables import Quick
 
+#: Figure → the command that makes its data; the others need none.
+_MADE_BY = {
+    "grid": "mcls tables honeine2013 --table 4",
+    "errors": "mcls tables honeine2013 --table 4",
+    "ranks": "mcls tables honeine2013 --table ftest",
+    "codes": "mcls tables arvanitopoulos --table 3",
+    "regions": "mcls tables noumir2011",
+    "growth": "make bench",
+}
+
 
 def plot(
     figure: Annotated[str | None, typer.Argument(metavar="FIGURE", help="Such as ranks, or all.")] = None,
@@ -50,10 +60,16 @@ def plot(
     if dataset is not None or machine is not None:
         raise McLsError("--dataset and --machine go with: mcls plot grid CONFIG --dataset NAME --machine NAME")
     for name in FIGURES if figure == "all" else [figure]:
-        for stem, files in draw(name, studies):
-            for path in files:
-                typer.echo(path)
-            if not files:
-                typer.echo(
-                    f"{stem}: not drawn, its data are not in {studies.out} (mcls tables runs them)", err=True
-                )
+        drawn = dict(draw(name, studies))
+        for path in (path for files in drawn.values() for path in files):
+            typer.echo(path)
+        if all(drawn.values()):
+            continue
+        command = _MADE_BY[name]
+        if command.startswith("mcls"):
+            command += (" --quick" if quick else "") + ("" if out == Path("results") else f" --out {out}")
+        missing = ", ".join(stem for stem, files in drawn.items() if not files)
+        told = f"{missing}: not drawn, the data are not in {studies.out}; to make them: {command}"
+        if figure != "all" and not any(drawn.values()):
+            raise McLsError(told)
+        typer.echo(told, err=True)

@@ -8,6 +8,7 @@ import io
 import pytest
 
 from mcls.cli.app import main
+from mcls.reporting.figures import FIGURES
 
 pytestmark = pytest.mark.usefixtures("cache")
 SMALL = """\
@@ -34,14 +35,35 @@ def test_without_a_figure_it_lists_what_there_is():
         assert name in out
 
 
-def test_draws_and_says_what_it_cannot(tmp_path):
+def test_draws_into_the_folder_of_results(tmp_path):
     code, _, _ = call("plot", "labelbooks", "--out", tmp_path)
     assert code == 0
     assert (tmp_path / "figures" / "labelbooks.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "figures" / "labelbooks.svg").stat().st_size > 1000
-    code, _, err = call("plot", "ranks", "--out", tmp_path)
+
+
+@pytest.mark.parametrize("figure", [name for name in FIGURES if name not in ("labelbooks", "sets")])
+def test_a_figure_without_its_data_is_a_mistake_that_names_the_command(figure, tmp_path):
+    code, out, err = call("plot", figure, "--out", tmp_path)
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert "not drawn" in err
+    command = err.strip().split("to make them: ")[1]
+    if figure == "growth":
+        assert command == "make bench"
+        return
+    program, *words = command.split()
+    assert program == "mcls"
+    assert call(*words, "--no-run")[0] == 0
+    assert (tmp_path / "tables").is_dir()  # the command works in the same folder
+
+
+def test_all_draws_what_there_is_and_says_what_there_is_not(tmp_path):
+    code, out, err = call("plot", "all", "--out", tmp_path)
     assert code == 0
-    assert "ranks: not drawn" in err
+    assert "labelbooks.png" in out
+    assert "growth: not drawn" in err
+    assert len(err.splitlines()) == len(FIGURES) - 2
 
 
 def test_the_heat_map_of_an_experiment_of_one_s_own(tmp_path):
