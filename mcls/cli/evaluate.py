@@ -14,7 +14,8 @@ def evaluate(
     model: Model,
     table: Annotated[Path, typer.Argument(metavar="LABELLED.csv", help="A table with the class column too.")],
     picture: Annotated[
-        Path | None, typer.Option("--picture", metavar="FILE.png", help="Also draw the confusion matrix.")
+        Path | None,
+        typer.Option("--picture", metavar="FILE.png", help="Also draw the confusion matrix (.png, .svg or .pdf)."),
     ] = None,
 ) -> None:
     """Print the error, each class's recall and precision, and the confusion matrix of a model on a table.
@@ -24,11 +25,13 @@ def evaluate(
     from mcls.cli.guard import check_output, interruptible
     from mcls.cli.show import print_table
     from mcls.errors import printable
+    from mcls.models.judging import check_picture
     from mcls.models.saving import load_table_model
     from mcls.models.streaming import judge_table
 
     if picture is not None:
         check_output(picture)
+        check_picture(picture)
     loaded = load_table_model(model)[0]
     with interruptible("nothing was written; the same command starts again"):
         found = judge_table(loaded, table)

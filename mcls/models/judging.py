@@ -14,6 +14,15 @@ from mcls.files import write_atomic
 
 Array = np.ndarray
 
+#: Endings of a picture's file → what leaves the date and the program's name out: the same data, the same bytes.
+PICTURES = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None, "Producer": None}}
+
+
+def check_picture(path: Path) -> None:
+    """Refuse a file whose ending names no kind of picture that we draw."""
+    if path.suffix.lower() not in PICTURES:
+        raise McLsError(f"{path}: a picture is drawn to a file that ends in {', '.join(PICTURES)}")
+
 
 @dataclass(frozen=True)
 class Confusion:
@@ -75,9 +84,12 @@ class Confusion:
         return ["true \\ predicted", *self.predicted, "recall", "precision"], rows
 
     def draw(self, path: Path | str) -> None:
-        """Write the matrix as a picture (PNG): each row shaded by its shares, with the counts in it."""
+        """Write the matrix as a PNG, SVG or PDF: each row shaded by its shares, with the counts in it."""
+        import matplotlib as mpl
         from matplotlib.figure import Figure
 
+        path = Path(path)
+        check_picture(path)
         k, ell = self.counts.shape
         size = max(3.5, 0.45 * max(k, ell) + 1.5)
         figure = Figure(figsize=(size + 0.8, size), layout="constrained")
@@ -92,9 +104,10 @@ class Confusion:
         axes.set(xlabel="predicted", ylabel="true", title=f"{self.n} rows, error {100 * self.error:.2f} %")
         figure.colorbar(picture, label="share of the true class", shrink=0.8)
         buffer = io.BytesIO()
-        with warnings.catch_warnings():
+        kind = path.suffix.lower()
+        with warnings.catch_warnings(), mpl.rc_context({"svg.hashsalt": "mcls"}):
             warnings.filterwarnings("ignore", message="Glyph")  # the font lacks a letter: it draws a box
-            figure.savefig(buffer, format="png", dpi=120, metadata={"Software": None})
+            figure.savefig(buffer, format=kind[1:], dpi=120, metadata=PICTURES[kind])
         try:
             write_atomic(path, buffer.getvalue())
         except OSError as error:

@@ -41,6 +41,16 @@ def test_error_table_and_picture(model, tmp_path):
     assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize("name, start", [("c.PNG", b"\x89PNG"), ("c.svg", b"<?xml"), ("c.pdf", b"%PDF")])
+def test_the_ending_says_what_is_drawn_the_same_each_time(model, tmp_path, name, start):
+    drawn = []
+    for _ in range(2):
+        assert call("evaluate", model, GLASS, "--picture", tmp_path / name)[0] == 0
+        drawn.append((tmp_path / name).read_bytes())
+    assert drawn[0].startswith(start)
+    assert drawn[0] == drawn[1]
+
+
 def test_classes_never_seen_are_named(model, tmp_path):
     lines = GLASS.read_text().splitlines()
     lines[1] = lines[1].rsplit(",", 1)[0] + ",99"
@@ -51,13 +61,20 @@ def test_classes_never_seen_are_named(model, tmp_path):
 
 @pytest.mark.parametrize(
     "extra, complaint",
-    [(["--picture", "no/c.png"], "there is no folder no"), (["--picture", "."], "is a folder")],
+    [
+        (["--picture", "no/c.png"], "there is no folder no"),
+        (["--picture", "."], "is a folder"),
+        (["--picture", "c.txt"], "c.txt: a picture is drawn to a file that ends in .png, .svg, .pdf"),
+        (["--picture", "c"], "c: a picture is drawn to a file that ends in .png, .svg, .pdf"),
+    ],
 )
 def test_a_place_for_the_picture_is_checked_first(model, extra, complaint, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code, out, err = call("evaluate", model, GLASS, *extra)
     assert (code, out) == (2, "")
     assert complaint in err
+    assert err.count("\n") == 1
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_tour(tmp_path, monkeypatch):
