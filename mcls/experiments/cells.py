@@ -15,6 +15,7 @@ from mcls.errors import McLsError
 from mcls.evaluation.protocols import Task, get_protocol
 from mcls.experiments.config import DatasetEntry, ExperimentConfig, effective_grid
 from mcls.experiments.specs import format_options, format_spec
+from mcls.machines.labels import LabelMachine
 from mcls.machines.registry import get_machine
 from mcls.seeds import derive
 
@@ -173,8 +174,13 @@ def plan(config: ExperimentConfig, folder: Path = Path()) -> Plan:
             raise McLsError(f"{config.name}: datasets[{i}]: {error}") from None
         if config.train == "declared" and config.protocol == "hold-out" and "split" not in data.extra:
             raise McLsError(f"{config.name}: 'train: declared', but {ref.label} declares no training rows")
-        for machine in config.machines:
-            rows += [_row(config, ref, data, machine.name, o, machine.grid) for o in machine.variants()]
+        for j, machine in enumerate(config.machines):
+            for options in machine.variants():
+                try:
+                    rows.append(_row(config, ref, data, machine.name, options, machine.grid))
+                except McLsError as error:
+                    spec = format_spec(machine.name, options)
+                    raise McLsError(f"{config.name}: machines[{j}]: {spec} on {ref.label}: {error}") from None
     return Plan(tuple(rows))
 
 
@@ -195,6 +201,8 @@ def _row(
 ) -> Row:
     machine = get_machine(name)
     estimator = machine.create(**options)
+    if isinstance(estimator, LabelMachine):
+        estimator.check_labels(data.y, data.n_classes)
     grid = effective_grid(machine, estimator, options, config.grid, own_grid)
     parameters = estimator.get_params(deep=False)
     essential = essential_options(machine.name, options, parameters, share=not config.timing)

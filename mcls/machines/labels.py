@@ -30,6 +30,10 @@ class LabelMachine(KernelMachine):
         if self.decision == "winner" and self.label_kernel != "linear":
             raise McLsError("decision='winner' reads the entries of f(x), which a label kernel does not have")
 
+    def check_labels(self, y: Array, n_classes: int) -> None:
+        """Refuse a labelbook that cannot serve classes with the codes y, before anything is fitted."""
+        self._labels(y, n_classes)
+
     def _labels(self, y: Array, n_classes: int) -> tuple[Array, Array]:
         """Label vectors B (p, ℓ) and their Gram matrix L (ℓ, ℓ) for a training set with codes y."""
         counts = np.bincount(y, minlength=n_classes)

@@ -275,6 +275,12 @@ class VoSVM(VectorMachine):
         super()._check_parameters()
         self._refuse_bias_with_label_kernel()
 
+    def check_labels(self, y: Array, n_classes: int) -> None:
+        """Refuse also a labelbook with which the bias leaves nothing to learn."""
+        B, _ = self._labels(y, n_classes)
+        if self.bias:
+            vosvm.refuse_degenerate(B)
+
     def _fit(self, K: Array, y: Array, n_classes: int) -> None:
         self._begin(y, n_classes)
         B, L = self.labels_, self.label_gram_

@@ -33,3 +33,24 @@ def test_looks_at_the_data(tmp_path, capsys, table, expected):
     assert ended.value.code == 2
     assert expected in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("book, refused", [("pm1", True), ("indicators", True), ("alignment", False)])
+def test_refuses_a_labelbook_that_the_machine_will_refuse(tmp_path, capsys, book, refused):
+    machines = f"[oneLSM, {{name: szedmak, labelbook: [consistency, {book}]}}]"
+    (tmp_path / "lab.yaml").write_text(f"datasets: iris\nmachines: {machines}\n")
+    with pytest.raises(SystemExit) as ended:
+        main(["validate", str(tmp_path / "lab.yaml")])
+    err = capsys.readouterr().err
+    assert ended.value.code == (2 if refused else 0)
+    if refused:
+        assert f"lab: machines[1]: szedmak:labelbook={book} on iris: the vo-SVM with a bias is degenerate" in err
+        assert err.count("\n") == 1
+
+
+def test_takes_pm1_where_two_classes_make_it_sound(tmp_path, capsys):
+    (tmp_path / "t.csv").write_text("a,b,kind\n" + "".join(f"{i},{i % 3},{'xy'[i % 2]}\n" for i in range(20)))
+    (tmp_path / "lab.yaml").write_text("datasets: t.csv\nmachines: szedmak:labelbook=pm1\n")
+    with pytest.raises(SystemExit) as ended:
+        main(["validate", str(tmp_path / "lab.yaml")])
+    assert ended.value.code == 0
