@@ -14,6 +14,7 @@ from mcls.cli.fit import fit
 from mcls.cli.init import init
 from mcls.cli.inspect import inspect
 from mcls.cli.machines import labelbooks, machines
+from mcls.cli.plain import App, respect_no_color
 from mcls.cli.plot import plot
 from mcls.cli.predict import predict
 from mcls.cli.report import report
@@ -22,7 +23,7 @@ from mcls.cli.tables import tables
 from mcls.cli.validate import validate
 from mcls.errors import McLsError, printable
 
-app = typer.Typer(
+app = App(
     name="mcls",
     no_args_is_help=True,
     add_completion=True,
@@ -57,6 +58,7 @@ def main(args: list[str] | None = None) -> None:
     argv = list(sys.argv[1:] if args is None else args)
     debug = "--debug" in argv
     argv = [a for a in argv if a != "--debug"]
+    respect_no_color()
     try:
         app(argv)
     except McLsError as error:

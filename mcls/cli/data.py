@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mcls.cli.plain import App
 from mcls.errors import McLsError
+from mcls.terminal import make_console, output
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.table import Table
 
     from mcls.data.cards import Card
 
-app = typer.Typer(
+app = App(
     no_args_is_help=True,
     rich_markup_mode="rich",
     help="Data sets: what there is, where it comes from, and whether it is right.",
@@ -32,12 +34,10 @@ OFFLINE = {
 }
 
 
-def _console() -> Console:
-    """Make a console that cuts nothing off when the output goes to a pipe or a file."""
-    from rich.console import Console
-
-    width = None if sys.stdout.isatty() else 200
-    return Console(highlight=False, markup=False, width=width)
+def _print(table: Table) -> None:
+    """Print a table; nothing is cut off when the output goes to a pipe or a file."""
+    with output(highlight=False, markup=False, width=None if sys.stdout.isatty() else 200) as console:
+        console.print(table)
 
 
 @app.command(
@@ -66,7 +66,7 @@ def list_sets() -> None:
             "yes" if is_cached(card) else "",
             " ".join(card.options),
         )
-    _console().print(table)
+    _print(table)
 
 
 @app.command(epilog="Examples:  mcls data show vowel   |   mcls data show pavia-university")
@@ -114,7 +114,7 @@ def show(name: Annotated[str, typer.Argument(help="A name that [bold]mcls data l
     line("licence", card.licence)
     line("cite", card.citation)
     line("homepage", card.homepage)
-    _console().print(grid)
+    _print(grid)
 
 
 @app.command(
@@ -222,11 +222,10 @@ def import_set(
 @contextmanager
 def _progress() -> Iterator[Callable[[str], Any]]:
     """Open progress bars on stderr; nothing is drawn when that is no terminal."""
-    from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    console = Console(stderr=True)
+    console = make_console(stderr=True)
     progress = Progress(
         *columns,
         console=console,

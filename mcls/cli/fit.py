@@ -26,8 +26,8 @@ def fit(
         str,
         typer.Option(
             metavar="auto|paper|RANGES",
-            help="Widths around the median distance, the grid of the machine's paper, or ranges such as "
-            "gamma=2^-8..2^2,sigma=2^-2..2^6.",
+            help="Widths around the median distance, the grid of the machine's paper, or ranges joined by commas, "
+            "such as sigma=2^-2..2^6.",
         ),
     ] = "auto",
     nested: Annotated[

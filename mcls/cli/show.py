@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from mcls.errors import printable
+from mcls.terminal import output
 
 if TYPE_CHECKING:
     from mcls.experiments.runner import Outcome
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 def print_table(title: str | None, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table; numbers to the right, words to the left. Outside a terminal nothing is cut off."""
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -42,14 +42,14 @@ def print_table(title: str | None, columns: Sequence[str], rows: Sequence[Sequen
         )
     for row in rows:
         made.add_row(*(Text(printable(cell)) for cell in row))
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=10_000)
-        console.width = console.measure(made).maximum
-    elif console.measure(made).maximum >= console.width:
-        made.padding = (0, 0, 0, 0)  # close up before anything wraps
-        console.width = max(console.width, Console(width=10_000).measure(made).minimum)  # nothing is cut off
-    console.print(made)
+    with output() as console:
+        wide = console.options.update(width=10_000)
+        if not console.is_terminal:
+            console.width = console.measure(made, options=wide).maximum
+        elif console.measure(made, options=wide).maximum >= console.width:
+            made.padding = (0, 0, 0, 0)  # close up before anything wraps
+            console.width = max(console.width, console.measure(made, options=wide).minimum)  # nothing is cut off
+        console.print(made)
 
 
 def print_csv(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from mcls.cli.run import Jobs, Out
+from mcls.terminal import output
 
 Quick = Annotated[
     bool,
@@ -60,7 +61,8 @@ def tables(
             interrupted(studies.out)
     made = [table for spec in specs for table in spec.build(studies)]
     for each in made:
-        print_table(each)
+        with output() as console:
+            print_table(each, console)
     typer.echo(f"Written to {write(made, studies.out)}")
     if everything:
         from mcls.reporting.figures import draw_all

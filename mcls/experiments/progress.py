@@ -8,6 +8,7 @@ from typing import Any
 
 from mcls.experiments.cells import Cell
 from mcls.experiments.store import Record
+from mcls.terminal import make_console
 
 _SECONDS_BETWEEN_LINES = 5.0
 
@@ -22,7 +23,6 @@ class LiveProgress:
 
     def start(self, total: int) -> None:
         """Begin with ``total`` cells to compute."""
-        from rich.console import Console
         from rich.progress import (
             BarColumn,
             MofNCompleteColumn,
@@ -32,7 +32,7 @@ class LiveProgress:
             TimeRemainingColumn,
         )
 
-        self._console = Console(stderr=True)
+        self._console = make_console(stderr=True)
         self._bar: Any = Progress(
             BarColumn(bar_width=20),
             MofNCompleteColumn(),

@@ -22,7 +22,19 @@ def test_every_command_explains_itself_with_an_example(command, capsys):
     with pytest.raises(SystemExit) as end:
         main([*command, "--help"])
     assert end.value.code == 0
-    assert "Example" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "Example" in out
+    assert "--help" in out
+    assert "<bool>" not in out  # a flag takes no value
+
+
+@pytest.mark.parametrize("group", [[], ["data"]])
+def test_the_flags_of_a_group_show_no_type_either(group, capsys):
+    with pytest.raises(SystemExit):
+        main([*group, "--help"])
+    out = capsys.readouterr().out
+    assert "--help" in out
+    assert "<bool>" not in out
 
 
 def test_help_and_version_load_nothing_heavy():

@@ -1,0 +1,47 @@
+"""What typer is told for the whole app: flags without a type in the help, no codes where NO_COLOR is set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from mcls.terminal import no_color
+
+
+def _without_flag_types(params: list[Any]) -> list[Any]:
+    """A flag takes no value, so the help names none (typer would write <bool>)."""
+    for param in params:
+        if getattr(param, "is_flag", False):
+            param.metavar = ""
+    return params
+
+
+class _Command(TyperCommand):
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _without_flag_types(super().get_params(ctx))
+
+
+class _Group(TyperGroup):
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _without_flag_types(super().get_params(ctx))
+
+
+class App(typer.Typer):
+    """A typer app whose commands are all of this kind."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(cls=_Group, **settings)
+
+    def command(self, name: str | None = None, **settings: Any) -> Any:
+        """Add a command, as ``typer.Typer.command`` does."""
+        return super().command(name, cls=_Command, **settings)
+
+
+def respect_no_color() -> None:
+    """Keep typer's own help and usage errors plain where the user asks for it."""
+    if no_color():
+        from typer import rich_utils
+
+        rich_utils.COLOR_SYSTEM = None
