@@ -11,7 +11,7 @@ from mcls.cli.run import Out
 from mcls.cli.tables import Quick
 
 #: Figure → the command that makes its data; the others need none.
-_MADE_BY = {
+MADE_BY = {
     "grid": "mcls tables honeine2013 --table 4",
     "errors": "mcls tables honeine2013 --table 4",
     "ranks": "mcls tables honeine2013 --table ftest",
@@ -65,7 +65,7 @@ def plot(
             typer.echo(path)
         if all(drawn.values()):
             continue
-        command = _MADE_BY[name]
+        command = MADE_BY.get(name, "mcls tables --all")
         if command.startswith("mcls"):
             command += (" --quick" if quick else "") + ("" if out == Path("results") else f" --out {out}")
         missing = ", ".join(stem for stem, files in drawn.items() if not files)
