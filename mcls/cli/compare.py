@@ -44,6 +44,8 @@ def compare(
 
     Two machines: one row a data set with both errors, the test and a verdict. More: errors and average ranks
     with Friedman's test and Nemenyi's critical difference, and with a test asked for, every pair too.
+
+    Results go to DIR/compare/: cells/, shared by all comparisons, and a folder each with summary.csv and summary.md.
     """
     from mcls.cli.run import cores, interrupted
     from mcls.cli.show import print_failures
@@ -57,12 +59,13 @@ def compare(
     try:
         outcome = experiment.run(jobs=jobs or cores(), fresh=fresh, progress=make_progress())
     except KeyboardInterrupt:
-        interrupted(experiment.folder)
+        interrupted(experiment.store.folder)
     tests = [name for name, wanted in (("f", ftest), ("t", ttest), ("mcnemar", mcnemar)) if wanted]
     if len(machines) > 2:
         _print_ranking(experiment, machines, alpha, csv)
     if len(machines) == 2 or tests:
         _print_pairs(pairs(experiment, machines), tests or ["f"], alpha, csv, named=len(machines) > 2)
+    typer.echo(f"see {experiment.folder / 'summary.csv'}", err=True)
     _say_untuned(machines)
     print_failures(outcome)
     if not outcome.ok:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -24,6 +25,7 @@ from mcls.experiments.experiment import Experiment
 from mcls.experiments.loading import config_from
 from mcls.experiments.specs import format_spec, parse_spec
 from mcls.experiments.store import Record, Store
+from mcls.seeds import derive
 
 DEFAULT_DATASETS = ("iris", "wine", "glass", "vowel", "yeast")
 
@@ -54,7 +56,10 @@ class Pair:
 
 
 def comparison(machines: Sequence[str], datasets: Sequence[str], seed: int, engine: str, out: Path) -> Experiment:
-    """The experiment behind a comparison: 5×2cv of every machine on every data set, stored like any other."""
+    """The experiment behind a comparison: 5×2cv of every machine on every data set, stored like any other.
+
+    All comparisons share their cells, below ``out/compare/``; each has a folder of its own there for its summary.
+    """
     values = {
         "name": "compare",
         "description": "5x2cv: parameters chosen by 10-fold grid search inside each half.",
@@ -64,7 +69,20 @@ def comparison(machines: Sequence[str], datasets: Sequence[str], seed: int, engi
         "seed": seed,
         "engine": engine,
     }
-    return Experiment.prepare(config_from(values, "compare"), Path(), out)
+    config = config_from(values, "compare")
+    return Experiment.prepare(config, Path(), out, _folder_name(machines, datasets, seed))
+
+
+def _folder_name(machines: Sequence[str], datasets: Sequence[str], seed: int) -> str:
+    """What is compared, as a folder's name: for people its beginning, exact by the number at its end.
+
+    >>> _folder_name(["oneLSM", "voSVM:labelbook=pm1"], ["iris", "data/my.csv"], 0)
+    'oneLSM-voSVM-labelbook-pm1-iris-my.csv-d5242057'
+    """
+    labels = [machine_label(text) for text in machines]
+    words = [*labels, *(text.rpartition("/")[2] for text in datasets)]
+    readable = re.sub(r"[^A-Za-z0-9._]+", "-", "-".join(words))[:80].strip("-.")
+    return f"{readable}-{derive('compare', *labels, *datasets, seed):08x}"
 
 
 def machine_label(text: str) -> str:

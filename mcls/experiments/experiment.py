@@ -30,27 +30,30 @@ class Experiment:
         The folder that paths in the config are relative to.
     out : Path
         Results go to ``out/<name>/``, and nowhere else.
+    part : str
+        The folder below that for what is written of this experiment alone, where several of one name share the cells.
     """
 
     config: ExperimentConfig
     source: Path
     out: Path
     plan: Plan
+    part: str = ""
 
     @classmethod
-    def prepare(cls, config: ExperimentConfig, source: Path, out: Path) -> Experiment:
+    def prepare(cls, config: ExperimentConfig, source: Path, out: Path, part: str = "") -> Experiment:
         """Lay the config out as cells; loads the data sets."""
-        return cls(config, source, out, plan(config, source))
+        return cls(config, source, out, plan(config, source), part)
 
     @property
     def folder(self) -> Path:
-        """Where the results go."""
-        return self.out / self.config.name
+        """Where the summary goes, and the config as run."""
+        return self.out / self.config.name / self.part
 
     @property
     def store(self) -> Store:
         """The cells' records."""
-        return Store(self.folder / "cells")
+        return Store(self.out / self.config.name / "cells")
 
     def run(
         self,

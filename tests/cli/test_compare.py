@@ -78,6 +78,30 @@ def test_a_table_of_ones_own(call, tmp_path):
     assert "identical" in out
 
 
+def test_each_comparison_keeps_its_summary_and_all_share_the_cells(call, tmp_path, capsys):
+    sets = [*SETS[:2], "-j", "1"]
+    folder = tmp_path / "out" / "compare"
+    assert "10/10 cells" in call("oneLSM:sigma=1", "ovO:sigma=1", *sets)[2]
+    (first,) = (path.parent for path in folder.glob("*/summary.csv"))
+    before = (first / "summary.csv").read_bytes()
+    _, _, err = call("oneLSM:sigma=1", "ovO:sigma=2", *sets)
+    assert "5/5 cells" in err  # oneLSM's are there
+    second = next(path.parent for path in folder.glob("*/summary.csv") if path.parent != first)
+    assert f"see {second / 'summary.csv'}" in err
+    assert second.name.startswith("oneLSM-sigma-1-ovO-sigma-2-iris-sample-60-")
+    assert (first / "summary.csv").read_bytes() == before
+    assert "sigma=2" in (second / "summary.csv").read_text()
+    # The same question has the same folder; another seed is another question.
+    call("onelsm:sigma=1", "ovO:sigma=1", *sets)
+    assert len(list(folder.iterdir())) == 3
+    call("oneLSM:sigma=1", "ovO:sigma=1", *sets, "--seed", "1")
+    assert len(list(folder.iterdir())) == 4
+    # The config as run finds the cells too.
+    with pytest.raises(SystemExit):
+        main(["run", str(first / "config.yaml"), "--out", str(tmp_path / "out")])
+    assert "0 cells computed, 10 reused" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     "args, expected",
     [
