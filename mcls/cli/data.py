@@ -44,7 +44,7 @@ def _print(table: Table) -> None:
     "list", epilog="Examples:  mcls data list   |   mcls data list | grep shipped", help="List all data sets."
 )
 def list_sets() -> None:
-    """Print one line a card."""
+    """Print one line a card, with the size of what is loaded when no option is given."""
     from rich.table import Table
 
     from mcls.data.cache import is_cached
@@ -56,12 +56,10 @@ def list_sets() -> None:
         table.add_column(heading, justify="right" if number else "left", no_wrap=True)
     for name in card_names():
         card = load_card(name)
-        rows, features = (str(size) for size in card.shape) if card.shape else ("?", "?")
+        size = card.size
         table.add_row(
             name,
-            rows,
-            features,
-            str(len(card.classes)) if card.classes else "?",
+            *(("?", "?", "?") if size is None else map(str, (size.rows, size.features, size.classes))),
             OFFLINE[card.origin],
             "yes" if is_cached(card) else "",
             " ".join(card.options),
@@ -90,6 +88,8 @@ def show(name: Annotated[str, typer.Argument(help="A name that [bold]mcls data l
     line("title", card.title)
     line("what it is", card.description)
     if card.shape and card.classes:
+        if card.by_default is not None:
+            line("by default", str(card.by_default))
         line("whole table", f"{card.shape[0]} rows × {card.shape[1]} features, {len(card.classes)} classes")
         line("rows a class", ", ".join(f"{key} {count}" for key, count in card.classes.items()))
     if card.features:

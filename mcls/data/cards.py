@@ -61,13 +61,24 @@ class Option(_Strict):
         return self
 
 
+class Size(_Strict):
+    """How large a table is."""
+
+    rows: Annotated[int, Field(gt=0)]
+    features: Annotated[int, Field(gt=0)]
+    classes: Annotated[int, Field(ge=2)]
+
+    def __str__(self) -> str:
+        return f"{self.rows} rows × {self.features} features, {self.classes} classes"
+
+
 class Card(_Strict):
     """One data set.
 
     ``origin`` says how it works: ``shipped`` (a table beside the card), ``generated`` (made on the spot),
     ``download`` (fetched once into the cache), ``folder`` (files only the user can have). ``shape``,
     ``classes`` (rows a class, in the order of the codes) and ``fingerprint`` describe the whole table,
-    before any option.
+    before any option; ``by_default`` is what the defaults of the options make of it, where that is less.
     """
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
@@ -85,6 +96,14 @@ class Card(_Strict):
     classes: Annotated[dict[str, Annotated[int, Field(gt=0)]], Field(min_length=2)] | None = None
     fingerprint: Sha256 | None = None
     options: dict[str, Option] = {}
+    by_default: Size | None = None
+
+    @property
+    def size(self) -> Size | None:
+        """What is loaded unless an option says otherwise; None where only the user's folder can tell."""
+        if self.by_default is not None or self.shape is None or self.classes is None:
+            return self.by_default
+        return Size(rows=self.shape[0], features=self.shape[1], classes=len(self.classes))
 
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Card:

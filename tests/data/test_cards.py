@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from mcls.data.cards import card_names, load_card, parse_card
+from mcls.data.load import load_dataset
 from mcls.data.variants import VARIANTS
 from mcls.errors import McLsError
 from mcls.resources import datasets_dir
@@ -43,6 +44,14 @@ def test_cards_state_the_shape(name: str) -> None:
     assert card.shape is not None
     assert card.classes is not None
     assert (*card.shape, len(card.classes)) == KNOWN[name]
+
+
+@pytest.mark.parametrize("name", [n for n in sorted(KNOWN) if load_card(n).origin in ("shipped", "generated")])
+def test_cards_state_the_size_of_what_is_loaded_by_default(name: str) -> None:
+    size, data = load_card(name).size, load_dataset(name)
+    assert size is not None
+    assert (size.rows, size.features, size.classes) == (data.n, data.d, data.n_classes)
+    assert (load_card(name).by_default is not None) == (name == "vowel")
 
 
 def test_only_a_table_that_cannot_be_had_here_lacks_a_fingerprint() -> None:
