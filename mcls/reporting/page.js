@@ -14,7 +14,9 @@ function empty(value) {
 document.querySelectorAll("table.sortable").forEach(function (table) {
   const heads = Array.from(table.tHead.rows[0].cells);
   heads.forEach(function (head, column) {
-    head.querySelector("button").addEventListener("click", function () {
+    const button = head.querySelector("button");
+    if (!button) return;
+    button.addEventListener("click", function () {
       const down = head.getAttribute("aria-sort") === "ascending";
       heads.forEach(function (other) { other.removeAttribute("aria-sort"); });
       head.setAttribute("aria-sort", down ? "descending" : "ascending");

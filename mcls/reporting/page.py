@@ -5,13 +5,19 @@ from __future__ import annotations
 import base64
 import html
 import json
+import re
+import struct
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from mcls.experiments.store import write_file
+from mcls.reporting.bench import bench_table
 from mcls.reporting.catalog import PAPERS
 from mcls.reporting.figures import FIGURES
+from mcls.reporting.figures.style import DPI
+from mcls.reporting.papers.base import named_machine
 from mcls.reporting.render import to_html
 from mcls.reporting.studies import Figures, Studies, Study
 from mcls.reporting.table import QUICK_NOTE, Table
@@ -19,6 +25,7 @@ from mcls.reporting.table import QUICK_NOTE, Table
 _HERE = Path(__file__).resolve().parent
 #: Kind of figure (how its name begins) → the section it belongs to.
 _SECTIONS = {
+    "overview": "overview",
     "labelbooks": "honeine2013",
     "errors": "honeine2013",
     "grid": "honeine2013",
@@ -28,7 +35,13 @@ _SECTIONS = {
     "regions": "noumir2011",
     "growth": "performance",
 }
+#: Captions of figures that are drawn by one command but show different things.
+_CAPTIONS = {
+    "regions-iris": "Decision regions on two features of iris, with the training and the test rows",
+    "regions-pavia": "The scene of Pavia University: ground truth and predictions",
+}
 _LARGEST_SVG = 150_000  # bytes; above, the PNG is smaller
+_BROAD = 900  # pixels of the PNG; broader figures get a line of their own
 
 
 def write_report(studies: Studies, tables: Sequence[Table], figures: Mapping[str, Sequence[Path]]) -> Path:
@@ -40,26 +53,31 @@ def write_report(studies: Studies, tables: Sequence[Table], figures: Mapping[str
 
 def _page(studies: Studies, tables: Sequence[Table], figures: Mapping[str, Sequence[Path]]) -> Iterator[str]:
     css, js = ((_HERE / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
+    measured = bench_table(studies.bench, studies.quick)
+    sections = {paper.name: [t for t in tables if t.name.startswith(paper.name)] for paper in PAPERS.values()}
+    sections["performance"] = [measured] if measured else []
+    titles = {paper.name: paper.title for paper in PAPERS.values()} | {"performance": "Performance"}
+    shown = [name for name in sections if sections[name] or _pictures(name, figures)]
     yield (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<link rel="icon" href="data:,">\n'
         f"<title>mcls: reproduced tables</title>\n<style>\n{css}</style>\n</head>\n<body>\n"
     )
-    yield "<h1>Multiclass kernel least-squares machines: the papers' tables, reproduced</h1>\n"
+    yield '<h1 id="top">Multiclass kernel least-squares machines: the papers\' tables, reproduced</h1>\n'
     if studies.quick:
         yield f'<p class="banner">{html.escape(QUICK_NOTE)}</p>\n'
     yield (
-        "<p>Each table shows our figures beside the published ones. A number is a link: to the cell that produced it, "
-        "or to the list of the cells it is the mean of. Click a heading to sort.</p>\n"
+        "<p>Each table shows our figures beside the published ones. A number of ours is a link: to the cell that "
+        "produced it, or to the list of the cells it is the mean of. Click a heading to sort.</p>\n"
     )
-    yield _contents(tables)
-    for paper in PAPERS.values():
-        yield f'<h2 id="{paper.name}">{html.escape(paper.title)}</h2>\n'
-        yield from (to_html(table) for table in tables if table.name.startswith(paper.name))
-        yield _pictures(paper.name, figures)
-    if pictures := _pictures("performance", figures):
-        yield f'<h2 id="performance">Performance</h2>\n{pictures}'
+    yield _contents({titles[name]: (name, sections[name]) for name in shown}, figures)
+    yield _pictures("overview", figures)
+    for name in shown:
+        yield f'<h2 id="{name}">{html.escape(titles[name])}</h2>\n'
+        yield from (to_html(table) for table in sections[name])
+        if pictures := _pictures(name, figures):
+            yield f"<h3>Figures</h3>\n{pictures}"
     yield '<h2 id="cells">Cells</h2>\n<p>The error of every replicate, in percent, linked to its record.</p>\n'
     yield from (_cells(study) for study in studies.loaded())
     yield '<h2 id="environment">Environment</h2>\n'
@@ -68,13 +86,32 @@ def _page(studies: Studies, tables: Sequence[Table], figures: Mapping[str, Seque
     for study in studies.loaded():
         text = html.escape(study.experiment.config_as_run())
         yield f"<details><summary>{study.name}</summary><pre>{text}</pre></details>\n"
+    yield f"<footer>Written by mcls {html.escape(version('mcls'))}: <code>mcls report</code></footer>\n"
+    yield '<a class="up" href="#top" aria-label="To the top">↑</a>\n'
     yield f"<script>\n{js}</script>\n</body>\n</html>\n"
 
 
-def _contents(tables: Sequence[Table]) -> str:
-    items = [f'<li><a href="#{table.name}">{html.escape(table.title)}</a></li>' for table in tables]
-    items += [f'<li><a href="#{name.lower()}">{name}</a></li>' for name in ("Cells", "Environment", "Configs")]
-    return "<nav><details open><summary>Contents</summary><ul>\n" + "\n".join(items) + "\n</ul></details></nav>\n"
+def _contents(sections: Mapping[str, tuple[str, Sequence[Table]]], figures: Mapping[str, Sequence[Path]]) -> str:
+    """Papers with their tables, each with what it lacks."""
+    groups = []
+    for title, (name, tables) in sections.items():
+        items = [_content(name, table) for table in tables]
+        if _pictures(name, figures):
+            items.append(f'<li><a href="#figures-{name}">Figures</a></li>')
+        groups.append(
+            f'<section><a href="#{name}">{html.escape(title)}</a>\n<ul>\n'
+            + "\n".join(items)
+            + "\n</ul></section>\n"
+        )
+    rest = [f'<li><a href="#{name.lower()}">{name}</a></li>' for name in ("Cells", "Environment", "Configs")]
+    groups.append("<section>What the figures come from\n<ul>\n" + "\n".join(rest) + "\n</ul></section>\n")
+    return "<nav><details open><summary>Contents</summary><div>\n" + "".join(groups) + "</div></details></nav>\n"
+
+
+def _content(section: str, table: Table) -> str:
+    short = re.sub(rf"^{section}[,:] ", "", table.title)
+    state = "" if table.state == "complete" else f" <span>{table.state}</span>"
+    return f'<li><a href="#{table.name}">{html.escape(short[0].upper() + short[1:])}</a>{state}</li>'
 
 
 def _pictures(section: str, figures: Mapping[str, Sequence[Path]]) -> str:
@@ -90,14 +127,21 @@ def _pictures(section: str, figures: Mapping[str, Sequence[Path]]) -> str:
 
 def _picture(stem: str, kind: str, files: Sequence[Path]) -> str:
     by_suffix = {path.suffix: path for path in files}
+    # The PNG's header holds its width and height; in the page, the size keeps the place before it is drawn.
+    width, height = struct.unpack(">II", by_suffix[".png"].read_bytes()[16:24])
     path, mime = by_suffix[".svg"], "image/svg+xml"
     if path.stat().st_size > _LARGEST_SVG:
         path, mime = by_suffix[".png"], "image/png"
     content = base64.b64encode(path.read_bytes()).decode("ascii")
-    caption = html.escape(f"{FIGURES[kind][0]} ({stem})")
+    what = stem.removeprefix(kind).strip("-").replace("-", ", ", 1)
+    caption = html.escape(_CAPTIONS.get(stem) or f"{FIGURES[kind][0]}{f' ({what})' if what else ''}")
+    caption = caption[0].upper() + caption[1:]
+    shape = "broad" if width > _BROAD else "small"
     return (
-        f'<figure id="figure-{html.escape(stem)}"><img alt="{caption}" src="data:{mime};base64,{content}">'
-        f"<figcaption>{caption}</figcaption></figure>\n"
+        f'<figure id="figure-{html.escape(stem)}" class="{shape}"><div>'
+        f'<img alt="{caption}" width="{width * 96 // DPI}" height="{height * 96 // DPI}" '
+        f'src="data:{mime};base64,{content}"></div>'
+        f"<figcaption>{caption}: <code>mcls plot {kind}</code></figcaption></figure>\n"
     )
 
 
@@ -105,10 +149,14 @@ def _cells(study: Study) -> str:
     rows = "\n".join(_cell_row(figures) for figures in study.figures)
     done = sum(figures.line.done for figures in study.figures)
     total = sum(figures.line.replicates for figures in study.figures)
+    heads = "".join(
+        f'<th scope="col"><button type="button">{name}</button></th>'
+        for name in ("data set", "machine", "options")
+    )
     return (
         f"<details><summary>{study.name}: {done} of {total}</summary>\n"
-        '<div class="wide"><table><thead><tr><th>data set</th><th>machine</th><th>options</th><th>replicates</th>'
-        f"</tr></thead><tbody>\n{rows}\n</tbody></table></div></details>\n"
+        f'<div class="wide"><table class="sortable"><thead><tr>{heads}<th scope="col">replicates</th></tr></thead>'
+        f"<tbody>\n{rows}\n</tbody></table></div></details>\n"
     )
 
 
@@ -135,7 +183,11 @@ def _environments(studies: Sequence[Study]) -> Iterator[str]:
         for text in {_as_json(r["environment"]) for f in study.figures for r in f.records if r is not None}:
             seen.setdefault(text, []).append(study.name)
     for text, names in seen.items():
-        yield f"<p>{html.escape(', '.join(names))}</p><pre>{html.escape(text)}</pre>\n"
+        machine = html.escape(named_machine(json.loads(text)))
+        yield (
+            f"<details><summary>{machine}</summary><p>{html.escape(', '.join(names))}</p>"
+            f"<pre>{html.escape(text)}</pre></details>\n"
+        )
 
 
 def _as_json(environment: dict[str, Any]) -> str:

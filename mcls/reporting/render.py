@@ -12,6 +12,7 @@ from mcls.reporting.table import NOTHING, Entry, Table
 if TYPE_CHECKING:
     from rich.console import Console
 
+_LONG = 40  # letters; longer texts may be broken into lines
 _RICH = {"good": "green", "near": "yellow", "bad": "bold red", "weak": "dim", "": ""}
 
 
@@ -121,13 +122,19 @@ def to_html(table: Table) -> str:
         for part in (table.rows, table.foot)
     )
     notes = "".join(f"<li>{html.escape(note)}</li>" for note in table.remarks)
+    name, heading = html.escape(table.name), f"<h3>{html.escape(table.heading)}</h3>"
+    # What was not run is folded away; a link to it unfolds it.
+    opening, closing = f'<section id="{name}">\n{heading}\n', "</section>\n"
+    if table.state == "not run":
+        opening = f'<details class="table" id="{name}"><summary>{heading} <span>not run</span></summary>\n'
+        closing = "</details>\n"
     return (
-        f'<section id="{html.escape(table.name)}">\n<h3>{html.escape(table.heading)}</h3>\n'
-        f'<div class="wide"><table class="sortable">\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n'
+        f'{opening}<div class="wide"><table class="sortable">\n<thead><tr>{heads}</tr></thead>\n'
+        f"<tbody>\n{rows}\n</tbody>\n"
         + (f"<tfoot>\n{foot}\n</tfoot>\n" if foot else "")
         + "</table></div>\n"
         + (f"<ul>{notes}</ul>\n" if notes else "")
-        + "</section>\n"
+        + closing
     )
 
 
@@ -135,7 +142,8 @@ def _html_cell(entry: Entry, numeric: bool) -> str:
     text = html.escape(entry.text)
     if entry.source:
         text = f'<a href="{html.escape(entry.source)}">{text}</a>'
-    classes = " ".join(filter(None, ["n" if numeric else "", entry.tone]))
+    long = "long" if len(entry.text) > _LONG else ""
+    classes = " ".join(filter(None, ["n" if numeric else "", entry.tone, long]))
     attributes = f' class="{classes}"' if classes else ""
     if entry.value is not None:
         attributes += f' data-v="{entry.value:.10g}"'

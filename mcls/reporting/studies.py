@@ -138,6 +138,11 @@ class Studies:
         self.out = out / "quick" if is_quick else out
         self._studies: dict[str, Study] = {}
 
+    @property
+    def bench(self) -> Path:
+        """Where the benchmarks are; they have no quick version and stand beside the folder of quick results."""
+        return (self.out.parent if self.quick else self.out) / "bench"
+
     def __getitem__(self, name: str) -> Study:
         if name not in self._studies:
             self._studies[name] = Study(name, self.out, self.quick)

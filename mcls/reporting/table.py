@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Tone = Literal["", "good", "near", "bad", "weak"]
+State = Literal["complete", "incomplete", "not run"]
 
 #: What every table of a quick run says of itself.
 QUICK_NOTE = (
@@ -55,6 +56,18 @@ class Table:
     def remarks(self) -> tuple[str, ...]:
         """The notes, those of a quick run first of all with the warning."""
         return (QUICK_NOTE, *self.notes) if self.quick else self.notes
+
+    @property
+    def state(self) -> State:
+        """Whether every cell behind it is there, only some are, or none is."""
+        entries = [entry for row in self.rows for entry in row]
+        if not any(note.startswith("INCOMPLETE") for note in self.notes) and not any(
+            entry.tone == "weak" and entry.text.startswith(("not run", "not complete")) for entry in entries
+        ):
+            return "complete"
+        return (
+            "incomplete" if any(entry.source or entry.tone in ("good", "bad") for entry in entries) else "not run"
+        )
 
     def is_numeric(self, column: int) -> bool:
         """Whether a column holds numbers: every entry has a value, says nothing, or says faintly why it has none."""

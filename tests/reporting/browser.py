@@ -8,12 +8,21 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+_FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--remote-debugging-pipe")
+# Puts the two pipes where Chromium expects them, by way of numbers that are not 3 or 4 themselves.
+_LAUNCH = """
+import fcntl, os, sys
+ends = [fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1:3]]
+os.dup2(ends[0], 3), os.dup2(ends[1], 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 
 
 class Browser:
@@ -26,18 +35,10 @@ class Browser:
         self._loaded = False
         self._count = 0
         self._buffer = b""
-        to_read, self._write = os.pipe()
-        self._read, to_write = os.pipe()
-        # The shell puts the pipes where Chromium expects them.
-        flags = "--headless=new --no-sandbox --disable-gpu --no-first-run --remote-debugging-pipe"
+        (to_read, self._write), (self._read, to_write) = os.pipe(), os.pipe()
+        arguments = (str(CHROMIUM), *_FLAGS, f"--user-data-dir={profile}")
         self._process = subprocess.Popen(
-            [
-                "sh",
-                "-c",
-                f'exec "$0" {flags} "$1" 3<&{to_read} 4>&{to_write}',
-                str(CHROMIUM),
-                f"--user-data-dir={profile}",
-            ],
+            [sys.executable, "-c", _LAUNCH, str(to_read), str(to_write), *arguments],
             pass_fds=(to_read, to_write),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -107,7 +108,7 @@ class Browser:
             mobile=width < 600,
         )
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-        self._loaded = False
+        self.complaints, self.requests, self._loaded = [], [], False
         self.call("Page.navigate", url=address)
         while not self._loaded:
             self._note(self._next())

@@ -1,10 +1,9 @@
-"""The report page: self-contained, linked, and (where Chromium is installed) sortable without an error."""
+"""The report page: self-contained and linked; where Chromium is installed, opened, clicked and measured in it."""
 
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,9 +13,8 @@ from mcls.reporting.figures import draw
 from mcls.reporting.page import write_report
 from mcls.reporting.studies import Studies
 
+from .browser import CHROMIUM, Browser
 from .made_up import fill
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 @pytest.fixture(scope="module")
@@ -69,34 +67,90 @@ def test_no_path_of_this_machine_is_in_it(page):
     assert str(page.parent) not in page.read_text(encoding="utf-8")
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: the page's script is not run")
-def test_tables_sort_in_a_browser_without_an_error(page, tmp_path):
-    clicks = """<script>
-    const table = document.querySelector("#xue2013-table1 table");
-    const column = Array.from(table.tHead.rows[0].cells).findIndex(c => c.textContent.startsWith("paper"));
-    const values = () => Array.from(table.tBodies[0].rows).map(r => Number(r.cells[column].dataset.v));
-    const button = table.tHead.rows[0].cells[column].querySelector("button");
-    const sorted = [];
-    for (const sign of [1, -1]) {
-      button.click();
-      const v = values();
-      sorted.push(v.length === 24 && v.every((x, i) => i === 0 || sign * (x - v[i - 1]) >= 0));
-    }
-    document.title = "sorted " + sorted.join(" ");
-    </script></body>"""
-    copy = tmp_path / "report.html"
-    copy.write_text(page.read_text(encoding="utf-8").replace("</body>", clicks), encoding="utf-8")
-    done = subprocess.run(
-        [
-            str(CHROMIUM),
-            *("--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr"),
-            *(f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=3000", "--dump-dom"),
-            copy.as_uri(),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """Chromium, headless, with an empty profile."""
+    if CHROMIUM is None:
+        pytest.skip("Chromium is not installed: the page is not opened")
+    with Browser(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
+
+
+def test_the_browser_helper_hears_of_errors_and_requests(browser, tmp_path):
+    bad = tmp_path / "bad.html"
+    bad.write_text('<script src="missing.js"></script><script>nowhere();</script>', encoding="utf-8")
+    browser.open(bad.as_uri())
+    assert any("nowhere" in complaint for complaint in browser.complaints)
+    assert [address.rpartition("/")[2] for address in browser.requests] == ["bad.html", "missing.js"]
+
+
+@pytest.mark.parametrize("scheme, ground", [("light", "rgb(255, 255, 255)"), ("dark", "rgb(20, 23, 27)")])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_it_opens_without_an_error_a_request_or_a_scroll_bar_across(browser, page, width, scheme, ground):
+    browser.open(page.as_uri(), width=width, scheme=scheme)
+    assert browser.complaints == []
+    assert browser.requests == [page.as_uri()]
+    assert browser.value("document.documentElement.scrollWidth <= innerWidth")
+    assert browser.value("getComputedStyle(document.body).backgroundColor") == ground
+    assert browser.value("Array.from(document.images).every(i => i.complete && i.naturalWidth > 0)")
+    # What is broader than a phone scrolls in its own box; on a wide screen all of every table is to be seen.
+    boxes = "Array.from(document.querySelectorAll('.wide')).filter(b => b.scrollWidth > b.clientWidth + 1).length"
+    assert (browser.value(boxes) > 0) == (width < 600)
+
+
+COLUMN = (
+    """Array.from(document.querySelectorAll("#xue2013-table1 tbody tr")).map(r => Number(r.cells[2].dataset.v))"""
+)
+
+
+def test_a_click_on_a_heading_sorts_and_another_one_turns_it_round(browser, page):
+    browser.open(page.as_uri())
+    unsorted = browser.value(COLUMN)
+    assert len(unsorted) == 24
+    assert unsorted != sorted(unsorted)
+    for wanted, state in ((sorted(unsorted), "ascending"), (sorted(unsorted, reverse=True), "descending")):
+        browser.click("#xue2013-table1 th:nth-child(3) button")
+        assert browser.value(COLUMN) == wanted
+        assert browser.value("document.querySelector('#xue2013-table1 th:nth-child(3)').ariaSort") == state
+    # Averages stay below, whatever is sorted.
+    assert browser.value("document.querySelectorAll('#xue2013-table1 tfoot tr').length") == 4
+    browser.click("#xue2013-table1 th:nth-child(1) button")
+    names = browser.value(
+        "Array.from(document.querySelectorAll('#xue2013-table1 tbody tr')).map(r => r.cells[0].textContent)"
     )
-    assert "<title>sorted true true</title>" in done.stdout
-    assert "CONSOLE" not in done.stderr
+    assert names == sorted(names)
+    assert browser.complaints == []
+
+
+def test_every_table_has_headings_that_sort(browser, page):
+    browser.open(page.as_uri())
+    assert browser.value("document.querySelectorAll('table:not(.sortable)').length") == 0
+    assert browser.value(
+        "Array.from(document.querySelectorAll('section table, details.table table')).every(t => "
+        "Array.from(t.tHead.rows[0].cells).every(c => c.querySelector('button')))"
+    )
+
+
+def test_a_click_on_a_mean_unfolds_the_list_of_its_cells(browser, page):
+    browser.open(page.as_uri())
+    link = "#xue2013-table1 tbody tr:first-child td:nth-child(4) a"
+    target = browser.value(f"document.querySelector('{link}').hash")
+    hidden = f"document.querySelector('{target}').checkVisibility()"
+    assert not browser.value(hidden)
+    browser.click(link)
+    browser.value("new Promise(requestAnimationFrame)")
+    assert browser.value("location.hash") == target
+    assert browser.value(hidden)
+    assert browser.complaints == []
+
+
+def test_tables_that_were_not_run_are_folded_and_listed_as_such(browser, page):
+    browser.open(page.as_uri())
+    assert not browser.value("document.querySelector('#noumir2011-pavia').open")
+    assert (
+        browser.value("document.querySelector('nav a[href=\"#noumir2011-pavia\"]').nextElementSibling.textContent")
+        == "not run"
+    )
+    browser.click('nav a[href="#noumir2011-pavia"]')
+    browser.value("new Promise(requestAnimationFrame)")
+    assert browser.value("document.querySelector('#noumir2011-pavia').open")

@@ -34,10 +34,8 @@ def _heatmaps(studies: Studies) -> Named:
 
 def _errors(studies: Studies) -> Named:
     from mcls.reporting.figures.errors import error_bars
-    from mcls.reporting.papers.honeine2013 import DATASETS
 
-    for dataset in DATASETS:
-        yield f"errors-{dataset}", error_bars(studies, dataset)
+    yield "errors", error_bars(studies)
 
 
 def _labelbooks(studies: Studies) -> Named:
@@ -74,12 +72,18 @@ def _sets(studies: Studies) -> Named:
 def _growth(studies: Studies) -> Named:
     from mcls.reporting.figures.growth import growth
 
-    # Benchmarks have no quick version: they stand beside the folder of quick results.
-    yield "growth", growth((studies.out.parent if studies.quick else studies.out) / "bench")
+    yield "growth", growth(studies.bench)
+
+
+def _overview(studies: Studies) -> Named:
+    from mcls.reporting.figures.overview import overview
+
+    yield "overview", overview(studies)
 
 
 #: Name on the command line → what it shows, and the function that draws it.
 FIGURES: dict[str, tuple[str, Callable[[Studies], Named]]] = {
+    "overview": ("a machine, the grid it was chosen from, and our errors against the paper's", _overview),
     "grid": ("CV error over the grid, the chosen point marked", _heatmaps),
     "errors": ("errors of all machines beside the paper's (Table 4)", _errors),
     "labelbooks": ("the labelbooks in three dimensions (honeine2013, Fig. 2)", _labelbooks),

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from mcls.coding.plot import draw
 from mcls.evaluation.packing import unpack
 from mcls.reporting.figures.style import new_figure
 from mcls.reporting.studies import Figures, Studies
+
+_CELL = 0.26  # inches
 
 
 def coding_matrices(studies: Studies, dataset: str = "glass", kernel: str = "linear") -> Figure | None:
@@ -21,12 +24,17 @@ def coding_matrices(studies: Studies, dataset: str = "glass", kernel: str = "lin
     ]
     if not found:
         return None
-    sizes = [unpack(each.results[0]["facts"][0]["code"]).shape for each in found]
-    widths = [columns + 4 for _, columns in sizes]
-    figure = new_figure(0.24 * sum(widths) + 1, 0.24 * max(rows for rows, _ in sizes) + 1.3)
-    for ax, each in zip(figure.subplots(1, len(found), squeeze=False, width_ratios=widths)[0], found):
+    shapes = [unpack(each.results[0]["facts"][0]["code"]).shape for each in found]
+    columns = [max(wide, 4) for _, wide in shapes]  # room for the title above
+    figure = new_figure(_CELL * sum(columns) + 0.75 * len(found), _CELL * max(high for high, _ in shapes) + 1.7)
+    # With the columns as ratios of the widths, a cell has the same size in all panels.
+    for ax, each in zip(figure.subplots(1, len(found), squeeze=False, width_ratios=columns)[0], found):
         _draw(ax, each)
-    figure.suptitle(f"{dataset}, {kernel} SVM, first fold: white +1, black −1, grey 0")
+    figure.suptitle(f"{dataset}, {kernel} SVM, first fold")
+    signs = [
+        Patch(facecolor=c, edgecolor="0.3", label=s) for c, s in (("white", "+1"), ("0.5", "0"), ("black", "−1"))
+    ]
+    figure.legend(handles=signs, loc="outside lower center", ncols=3)
     return figure
 
 
@@ -34,5 +42,8 @@ def _draw(ax: Any, found: Figures) -> None:
     facts = found.results[0]["facts"][0]
     classes = found.row.cells[0].dataset.load().classes
     draw(unpack(facts["code"]), ax, [classes[c] for c in facts["row_classes"]])
-    ax.tick_params(labelsize=7)
+    ax.set_anchor("N")
+    ax.spines[:].set_visible(True)
+    ax.spines[:].set_color("0.3")
+    ax.tick_params(labelsize=8, length=0)
     ax.set_title(f"{found.row.machine}, {found.parameters['criterion']}")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from mcls.reporting.bench import read_rows
 from mcls.reporting.figures.style import OURS, PAPER, new_figure
 
 
@@ -15,14 +16,8 @@ def read_bench(path: Path, letter: str) -> list[tuple[int, float]]:
 
     A file that is not there, or lines that say nothing of the kind, give nothing.
     """
-    if not path.is_file():
-        return []
-    points = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if len(cells) >= 4 and (match := re.search(rf"\b{letter}=(\d+)$", cells[1])):
-            points.append((int(match[1]), float(cells[3])))
-    return sorted(points)
+    found = [(re.search(rf"\b{letter}=(\d+)$", row["data"]), row["seconds"]) for row in read_rows(path)]
+    return sorted((int(match[1]), float(seconds)) for match, seconds in found if match)
 
 
 def growth(bench: Path) -> Figure | None:
@@ -34,14 +29,19 @@ def growth(bench: Path) -> Figure | None:
     figure = new_figure(4.2 * len(panels), 3.2)
     for ax, (points, name) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels):
         xs, ys = zip(*points)
-        ax.plot(xs, ys, "o-", color=OURS, label="oneLSM, whole 9×9 grid, 10 folds")
+        ax.plot(xs, ys, "o-", color=OURS, label="oneLSM, 9×9 grid, 10 folds")
         if name == "n":
-            ax.plot(xs, [ys[-1] * (x / xs[-1]) ** 3 for x in xs], "--", color=PAPER, label="$n^3$")
-            ax.set(xscale="log", yscale="log", xlabel="samples n", title="letter, first n rows")
+            ax.plot(xs, [ys[-1] * (x / xs[-1]) ** 3 for x in xs], "--", color=PAPER, label="grows as n³")
+            ax.set(xscale="log", yscale="log", xlabel="samples n", title="letter, the first n rows")
+            ax.yaxis.set_major_formatter("{x:g}")
         else:
             ax.set(
-                ylim=(0, 1.15 * max(ys)), xlabel="classes ℓ", title="letter, n = 2000, letters merged to ℓ classes"
+                ylim=(0, 1.35 * max(ys)), xlabel="classes ℓ", title="letter, n = 2000, letters merged to ℓ classes"
             )
+        # A tick where something was measured, and nowhere else: the labels of a logarithmic axis run together.
+        ax.set_xticks(xs, [str(x) for x in xs])
+        ax.minorticks_off()
         ax.set_ylabel("seconds")
-        ax.legend(fontsize=8)
+        ax.grid(axis="y", linewidth=0.4)
+        ax.legend(loc="upper left")
     return figure

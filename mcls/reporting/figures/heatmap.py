@@ -6,12 +6,17 @@ import math
 from typing import Any
 
 import numpy as np
+from matplotlib import patheffects
+from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 
 from mcls.errors import McLsError
 from mcls.evaluation.packing import unpack
 from mcls.reporting.figures.style import new_figure
 from mcls.reporting.studies import Figures
+
+_SYMBOLS = {"sigma": "σ", "gamma": "γ"}
+_MOST_NUMBERS = 144  # a grid with more points gets no number in each cell
 
 
 def grid_errors(result: dict[str, Any]) -> np.ndarray:
@@ -43,18 +48,49 @@ def heatmap(found: Figures, replicate: int = 0) -> Figure:
 
     figure = new_figure(0.45 * len(values[x]) + 2.2, 0.38 * len(values[y]) + 1.3)
     ax = figure.subplots()
-    shown = ax.imshow(errors, origin="lower", cmap="viridis_r", aspect="auto")
-    ax.set_xticks(range(len(values[x])), [power(v) for v in values[x]])
-    ax.set_yticks(range(len(values[y])), [power(v) for v in values[y]])
-    ax.set_xlabel(x)
-    ax.set_ylabel(y)
-    at = (values[x].index(chosen[x]), values[y].index(chosen[y]))
-    ax.plot(*at, marker="o", markersize=14, fillstyle="none", markeredgecolor="red", markeredgewidth=2)
+    shown = paint(ax, errors, {x: values[x], y: values[y]}, (chosen[x], chosen[y]))
     book = f", {found.row.labelbook}" if found.row.labelbook else ""
     extra = "".join(f", {name} = {power(value)}" for name, value in held.items())
-    ax.set_title(f"{found.dataset}: {found.row.machine}{book}{extra}\nleast error {100 * result['error']:.2f} %")
-    figure.colorbar(shown, ax=ax, label="CV error, %")
+    least = f"least error {100 * result['error']:.2f} % (ring)"
+    ax.set_title(f"{found.dataset}: {found.row.machine}{book}{extra}\n{least}")
+    bar = figure.colorbar(shown, ax=ax, label="CV error, %")
+    bar.outline.set_visible(False)
     return figure
+
+
+def paint(ax: Any, errors: np.ndarray, axes: dict[str, list[Any]], chosen: tuple[Any, Any]) -> Any:
+    """Draw errors (y, x) in percent with their numbers and a ring around the chosen point; return the image.
+
+    ``axes`` names the parameters of x and y, in this order, with their values. Colours follow the square root of
+    the distance to the least error: the valley is what a reader looks at.
+    """
+    (x, xs), (y, ys) = axes.items()
+    low, high = float(errors.min()), float(errors.max())
+    shown = ax.imshow(
+        errors, origin="lower", cmap="viridis_r", aspect="auto", norm=PowerNorm(0.5, low, max(high, low + 1e-9))
+    )
+    if errors.size <= _MOST_NUMBERS:
+        for (i, j), error in np.ndenumerate(errors):
+            ink = "white" if shown.norm(error) > 0.5 else "black"
+            ax.text(j, i, f"{error:.1f}", ha="center", va="center", fontsize=7, color=ink)
+    ax.set_xticks(range(len(xs)), [power(v) for v in xs])
+    ax.set_yticks(range(len(ys)), [power(v) for v in ys])
+    ax.set(xlabel=_SYMBOLS.get(x, x), ylabel=_SYMBOLS.get(y, y))
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    # Red on white: seen on every colour of the map, by everybody.
+    ring = ax.plot(
+        xs.index(chosen[0]),
+        ys.index(chosen[1]),
+        marker="o",
+        markersize=21,
+        fillstyle="none",
+        markeredgecolor="#C00000",
+        markeredgewidth=2,
+        clip_on=False,
+    )
+    ring[0].set_path_effects([patheffects.withStroke(linewidth=4, foreground="white")])
+    return shown
 
 
 def power(value: Any) -> str:
@@ -65,4 +101,4 @@ def power(value: Any) -> str:
     """
     if isinstance(value, int | float) and value > 0 and math.log2(value).is_integer():
         return f"$2^{{{int(math.log2(value))}}}$"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

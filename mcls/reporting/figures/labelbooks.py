@@ -28,14 +28,17 @@ def labelbooks() -> Figure:
         ax: Any = figure.add_subplot(1, len(_TITLES), i + 1, projection="3d")
         for c, y in enumerate(B.T):
             ax.quiver(0, 0, 0, *y, color=COLOURS[c], arrow_length_ratio=0.12, linewidth=2)
-            ax.text(*(1.18 * y), f"$y_{c + 1}$", color=COLOURS[c])
+            end = y * (1 + 0.3 / np.linalg.norm(y))
+            ax.text(*end, f"$y_{c + 1}$", color=COLOURS[c], fontsize=11, ha="center", va="center")
         corners = np.column_stack([B, B[:, :1]])
         ax.plot(*corners, color="0.6", linewidth=0.8, linestyle="--")
-        limit = 1.15
-        ax.set(xlim=(-limit, limit), ylim=(-limit, limit), zlim=(-limit, limit), title=title)
-        ax.set_xticks([-1, 0, 1])
-        ax.set_yticks([-1, 0, 1])
-        ax.set_zticks([-1, 0, 1])
-        ax.view_init(elev=22, azim=35)
-        ax.set_box_aspect((1, 1, 1))
+        limit = 1.4
+        ax.set(xlim=(-limit, limit), ylim=(-limit, limit), zlim=(-limit, limit))
+        ax.set_title(title, y=1.04)
+        for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
+            axis.set_ticks([-1, 0, 1])
+            axis.set_tick_params(labelsize=7, pad=-3, colors="0.4")
+            axis.pane.set_alpha(0.5)
+        ax.view_init(elev=24, azim=52)
+        ax.set_box_aspect((1, 1, 1), zoom=0.98)
     return figure

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from mcls.data import load_dataset
 from mcls.evaluation.packing import unpack
 from mcls.evaluation.protocols import hold_out_rows
 from mcls.evaluation.scaling import scale_dataset
-from mcls.reporting.figures.style import COLOURS, new_figure
+from mcls.reporting.figures.style import COLOURS, MARKERS, new_figure
 from mcls.reporting.studies import AbsentDataError, Figures, Studies
 
 _STEPS = 300
@@ -26,9 +27,12 @@ def decision_regions(studies: Studies) -> Figure | None:
     found = [each for each in studies["noumir2011-iris"].figures if each.complete]
     if not found:
         return None
-    figure = new_figure(4.6 * len(found), 4.2)
-    for ax, each in zip(figure.subplots(1, len(found), squeeze=False, sharey=True)[0], found):
+    figure = new_figure(4.6 * len(found), 4.5)
+    axes = figure.subplots(1, len(found), squeeze=False, sharey=True)[0]
+    for ax, each in zip(axes, found):
         _regions(ax, each)
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
     return figure
 
 
@@ -38,13 +42,41 @@ def _regions(ax: Any, found: Figures) -> None:
     X = scale_dataset(data.X, cell.scaling)
     train, test = hold_out_rows(data.y, cell.settings["train"], cell.seed, None)
     machine = cell.estimator().fit(X[train], data.y[train])
+    paint_regions(ax, machine, data.X, X)
+    for c in range(data.n_classes):
+        for rows, face, size in ((train, COLOURS[c], 16), (test, "white", 30)):
+            mine = rows[data.y[rows] == c]
+            label = data.classes[c] if rows is train else None
+            ax.scatter(
+                *data.X[mine].T,
+                s=size,
+                marker=MARKERS[c],
+                facecolors=face,
+                edgecolors=COLOURS[c],
+                linewidths=1.0,
+                label=label,
+            )
+    wrong = test[machine.predict(X[test]) != data.y[test]]
+    ax.scatter(*data.X[wrong].T, s=70, marker="x", color="black", label="test error")
+    ax.set(
+        xlabel="sepal length, cm",
+        ylabel="petal width, cm",
+        title=f"{cell.machine}: {len(wrong)} errors on {len(test)} test rows (white)",
+    )
+
+
+def paint_regions(ax: Any, machine: Any, raw: np.ndarray, scaled: np.ndarray) -> None:
+    """Colour the plane by the class a fitted machine gives, with the boundaries.
+
+    ``raw`` (n, 2) are the units of the picture, ``scaled`` (n, 2) the same rows as the machine sees them.
+    """
     # The mesh is laid in the units of the picture, and scaled as the features were (a linear map).
-    low, high = data.X.min(axis=0) - 0.3, data.X.max(axis=0) + 0.3
+    low, high = raw.min(axis=0) - 0.3, raw.max(axis=0) + 0.3
     xs, ys = (np.linspace(low[j], high[j], _STEPS) for j in range(2))
     mesh = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
-    slope = (X.max(axis=0) - X.min(axis=0)) / (data.X.max(axis=0) - data.X.min(axis=0))
-    Z = machine.predict(X.min(axis=0) + (mesh - data.X.min(axis=0)) * slope).reshape(_STEPS, _STEPS)
-    ell = data.n_classes
+    slope = (scaled.max(axis=0) - scaled.min(axis=0)) / (raw.max(axis=0) - raw.min(axis=0))
+    Z = machine.predict(scaled.min(axis=0) + (mesh - raw.min(axis=0)) * slope).reshape(_STEPS, _STEPS)
+    ell = len(machine.classes_)
     ax.imshow(
         Z,
         origin="lower",
@@ -57,27 +89,21 @@ def _regions(ax: Any, found: Figures) -> None:
         interpolation="nearest",
     )
     for c in range(ell):
-        ax.contour(xs, ys, Z == c, levels=[0.5], colors="black", linewidths=1)
-        for rows, face, size in ((train, COLOURS[c], 14), (test, "none", 30)):
-            mine = rows[data.y[rows] == c]
-            label = data.classes[c] if rows is train else None
-            ax.scatter(
-                *data.X[mine].T, s=size, facecolors=face, edgecolors=COLOURS[c], linewidths=0.8, label=label
-            )
-    wrong = test[machine.predict(X[test]) != data.y[test]]
-    ax.scatter(*data.X[wrong].T, s=60, marker="x", color="red", label=f"test errors: {len(wrong)} of {len(test)}")
-    ax.set(xlabel="sepal length, cm", ylabel="petal width, cm", title=f"{cell.machine}: filled train, hollow test")
-    ax.legend(loc="upper left", fontsize=7)
+        ax.contour(xs, ys, Z == c, levels=[0.5], colors="0.2", linewidths=0.8)
 
 
 def artificial_sets() -> Figure:
     """Our four sets in the place of arvanitopoulos' Fig. 1."""
-    figure = new_figure(11.0, 3.0)
+    figure = new_figure(11.0, 3.1)
     for i, ax in enumerate(figure.subplots(1, 4), start=1):
         data = load_dataset(f"artificial-{i}")
-        for c, name in enumerate(data.classes):
-            ax.scatter(*data.X[data.y == c].T, s=4, color=COLOURS[c], label=name)
+        for c in range(data.n_classes):
+            ax.scatter(*data.X[data.y == c].T, s=9, marker=MARKERS[c], color=COLOURS[c], linewidths=0)
+        # A square around the data, so that all four panels have one size.
+        middle, reach = (data.X.max(axis=0) + data.X.min(axis=0)) / 2, np.ptp(data.X, axis=0).max() * 0.53
+        ax.set(xlim=(middle[0] - reach, middle[0] + reach), ylim=(middle[1] - reach, middle[1] + reach))
         ax.set(title=f"artificial-{i}", xticks=[], yticks=[], aspect="equal")
+        ax.spines[:].set_visible(True)
     return figure
 
 
@@ -93,14 +119,18 @@ def pavia_map(studies: Studies) -> Figure | None:
     rows, columns = data.extra["row"].astype(int), data.extra["column"].astype(int)
     maps = {"ground truth": data.y}
     for each in found:
-        maps[each.row.machine] = unpack(each.results[0]["predictions"])  # −1: a training pixel
-    figure = new_figure(4.2 * len(maps), 4.6)
+        maps[f"{each.row.machine}: error {each.line.mean:.1f} %"] = unpack(
+            each.results[0]["predictions"]
+        )  # −1: a training pixel
+    figure = new_figure(3.6 * len(maps), 4.4)
     colours = ListedColormap(["white", *COLOURS[: data.n_classes]])
     for ax, (title, codes) in zip(figure.subplots(1, len(maps), squeeze=False)[0], maps.items()):
         image = np.full((rows.max() + 1, columns.max() + 1), -1)
         image[rows, columns] = codes
-        shown = ax.imshow(image, cmap=colours, vmin=-1.5, vmax=data.n_classes - 0.5, interpolation="nearest")
+        ax.imshow(image, cmap=colours, vmin=-1.5, vmax=data.n_classes - 0.5, interpolation="nearest")
         ax.set(title=title, xticks=[], yticks=[])
-    bar = figure.colorbar(shown, ax=figure.axes, ticks=range(data.n_classes), shrink=0.8)
-    bar.ax.set_yticklabels(data.classes)
+        ax.spines[:].set_visible(True)
+    named = [*zip(data.classes, COLOURS), ("not labelled, or used for training", "white")]
+    handles = [Patch(facecolor=colour, edgecolor="0.5", label=name) for name, colour in named]
+    figure.legend(handles=handles, loc="outside lower center", ncols=4)
     return figure

@@ -10,9 +10,12 @@ from matplotlib.figure import Figure
 
 from mcls.experiments.store import write_file
 
+DPI = 130  # of the PNG
 #: Okabe and Ito's colours: told apart by everybody, also in grey.
 OURS, PAPER, THIRD = "#0072B2", "#D55E00", "#009E73"
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
+#: One a colour, for those who cannot tell the colours.
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 #: What every figure of a quick run says.
 QUICK_TITLE = " [QUICK]"
 
@@ -48,5 +51,5 @@ def _bytes(figure: Figure, kind: str, metadata: dict[str, Any]) -> bytes:
 
     buffer = io.BytesIO()
     with mpl.rc_context(STYLE):
-        figure.savefig(buffer, format=kind, dpi=130, metadata=metadata)
+        figure.savefig(buffer, format=kind, dpi=DPI, metadata=metadata)
     return buffer.getvalue()

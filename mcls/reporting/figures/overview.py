@@ -1,0 +1,78 @@
+"""One picture of what this is about: a machine in the plane, the grid it was chosen from, agreement with the paper."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from mcls.data import load_dataset
+from mcls.evaluation.scaling import scale_dataset
+from mcls.models.selection import select
+from mcls.reporting.figures.heatmap import paint, power
+from mcls.reporting.figures.plane import paint_regions
+from mcls.reporting.figures.style import COLOURS, MARKERS, PAPER, new_figure
+from mcls.reporting.papers.honeine2013 import DATASETS, ours, printed_rows, theirs
+from mcls.reporting.studies import Studies
+
+_FEATURES = "sepal-length+petal-width"  # the two of noumir2011
+
+
+def overview(studies: Studies) -> Figure:
+    """oneLSM on two features of iris, its sweep (a moment's work), and Table 4 where the store holds it."""
+    pairs = {dataset: _pairs(studies, dataset) for dataset in DATASETS}
+    pairs = {dataset: found for dataset, found in pairs.items() if found}
+    count = 3 if pairs else 2
+    figure = new_figure(3.4 * count, 3.4)
+    axes = figure.subplots(1, count)
+    _machine_and_grid(axes[0], axes[1])
+    if pairs:
+        _agreement(axes[2], pairs)
+    return figure
+
+
+def _machine_and_grid(plane: Any, grid: Any) -> None:
+    data = load_dataset("iris", features=_FEATURES)
+    X = scale_dataset(data.X, "dataset")
+    chosen = select(X, data.y, machine="oneLSM", grid="paper")
+    sigma, gamma = chosen.best_params["sigma"], chosen.best_params["gamma"]
+    paint_regions(plane, chosen.estimator, data.X, X)
+    for c, name in enumerate(data.classes):
+        plane.scatter(*data.X[data.y == c].T, s=18, marker=MARKERS[c], color=COLOURS[c], linewidths=0, label=name)
+    plane.set(xlabel="sepal length, cm", ylabel="petal width, cm")
+    plane.set_title(f"oneLSM on iris, σ = {power(sigma)}, γ = {power(gamma)}")
+    plane.legend(loc="upper left", frameon=True, framealpha=0.85, edgecolor="none")
+    table = chosen.results.pivot(index="gamma", columns="sigma", values="error")  # both sorted
+    axes = {"sigma": list(table.columns), "gamma": list(table.index)}
+    paint(grid, 100 * table.to_numpy(), axes, (sigma, gamma))
+    grid.set_title("chosen by exact 10-fold CV, error in %")
+
+
+def _pairs(studies: Studies, dataset: str) -> list[tuple[float, float]]:
+    """(The paper's mean, ours) of the rows that the paper ran itself and we have."""
+    pairs = []
+    for machine, labelbook in printed_rows():
+        mine, paper = ours(studies, dataset, machine, labelbook), theirs("mean", dataset, machine, labelbook)
+        bracket = theirs("best", dataset, machine, labelbook)
+        if mine is not None and mine.line.mean is not None and paper is not None and bracket is not None:
+            pairs.append((paper, mine.line.mean))
+    return pairs
+
+
+def _agreement(ax: Any, pairs: dict[str, list[tuple[float, float]]]) -> None:
+    """Our errors over the paper's, logarithmic: from half a percent to forty."""
+    values = np.array([pair for found in pairs.values() for pair in found])
+    low, high = 0.8 * max(values.min(), 0.1), 1.25 * values.max()
+    ax.plot([low, high], [low, high], color=PAPER, linewidth=1, label="equal")
+    for c, (dataset, found) in enumerate(pairs.items()):
+        ax.scatter(
+            *zip(*found), s=24, marker=MARKERS[c], color=COLOURS[c], alpha=0.75, linewidths=0, label=dataset
+        )
+    ax.set(xscale="log", yscale="log", xlim=(low, high), ylim=(low, high), aspect="equal")
+    ticks = [tick for tick in (0.2, 0.5, 1, 2, 5, 10, 20, 40) if low < tick < high]
+    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+    ax.minorticks_off()
+    ax.set(xlabel="the paper's error, %", ylabel="ours, %", title=f"honeine2013, Table 4: {len(values)} errors")
+    ax.legend(loc="lower right")
