@@ -19,6 +19,8 @@ def init(
 ) -> None:
     """Write a commented starter config for a table of your own.
 
+    A column of text becomes one 0/1 feature for each of its texts, as in mcls fit, and is scaled like the others.
+
     Example: mcls init flowers.csv --target species -o flowers.yaml
     """
     from mcls.experiments.starter import write_starter

@@ -98,12 +98,17 @@ def load_table(
     X = numbers(features, path)
     check_classes(labels, path)
     return Dataset(
-        name=Path(path).name.removesuffix(".gz").rsplit(".", 1)[0],
+        name=table_name(path),
         X=X,
         y=labels.codes,
         classes=labels.levels,
         feature_names=tuple(column.name for column in features),
     )
+
+
+def table_name(path: Path | str) -> str:
+    """The name of a data set from a file's: without its folder and endings."""
+    return Path(path).name.removesuffix(".gz").rsplit(".", 1)[0]
 
 
 def check_classes(labels: TextColumn, path: Path | str) -> None:
@@ -119,7 +124,8 @@ def numbers(columns: Sequence[NumberColumn | TextColumn], path: Path | str) -> N
     """Stack columns to X (n, d); the first column of text is an error that shows its first text."""
     for column in columns:
         if isinstance(column, TextColumn):
-            raise McLsError(f"{path}: column '{column.name}' is not numeric: {column.first}{comma_hint(column)}")
+            hint = comma_hint(column) or "; turn it to numbers or remove the column"
+            raise McLsError(f"{path}: column '{column.name}' is not numeric: {column.first}{hint}")
     return np.column_stack([column.values for column in columns if isinstance(column, NumberColumn)])
 
 

@@ -10,13 +10,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from mcls.data import Dataset, load_dataset, load_table
+from mcls.data import Dataset, load_dataset
 from mcls.errors import McLsError
 from mcls.evaluation.protocols import Task, get_protocol
 from mcls.experiments.config import DatasetEntry, ExperimentConfig, effective_grid
 from mcls.experiments.specs import format_options, format_spec
 from mcls.machines.labels import LabelMachine
 from mcls.machines.registry import get_machine
+from mcls.models.encoder import load_encoded
 from mcls.seeds import derive
 
 #: Part of every key: raise it when a change in the code changes results (a protocol, an algorithm).
@@ -47,7 +48,7 @@ class DatasetRef:
 @lru_cache(maxsize=4)
 def _load(ref: DatasetRef) -> Dataset:
     if ref.path is not None:
-        return load_table(ref.path, target=ref.target)
+        return load_encoded(ref.path, ref.target)
     return load_dataset(str(ref.name), **dict(ref.options))
 
 

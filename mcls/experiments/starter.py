@@ -8,10 +8,10 @@ from pathlib import Path
 
 import yaml
 
-from mcls.data import load_table
 from mcls.errors import McLsError
 from mcls.experiments.loading import parse_config
 from mcls.experiments.store import write_file
+from mcls.models.encoder import load_encoded
 
 _TEMPLATE = """\
 # {n} rows, {d} features, {ell} classes ({classes}).
@@ -20,7 +20,7 @@ _TEMPLATE = """\
 name: {name}                 # results go to results/{name}/
 
 datasets:
-  - path: {path}             # relative to this file
+  - path: {path}             # relative to this file; columns of text become one 0/1 feature for each text
     target: {target}         # the class column: its name, or its index from 0 (-1: the last)
 
 machines:                    # `mcls machines` lists them all; `mcls machines NAME` explains one
@@ -48,7 +48,7 @@ seed: 0                      # the same seed gives the same folds, whatever mach
 def write_starter(data: Path, target: str, output: Path | None) -> Path:
     """Write the starter for a table, which is read to make sure that it will run; return the config's path."""
     column: str | int = int(target) if re.fullmatch(r"-?\d+", target) else target
-    table = load_table(data, target=column)
+    table = load_encoded(data, column)
     # Results go to a folder of this name: the config's own, so that two configs of one table stay apart.
     stem = table.name if output is None else output.stem
     name = re.sub(r"[^A-Za-z0-9_-]+", "-", stem).strip("-_") or "experiment"

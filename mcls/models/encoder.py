@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from mcls.data.tables import NumberColumn, TextColumn, comma_hint
+from mcls.data.dataset import Dataset
+from mcls.data.tables import NumberColumn, TextColumn, check_classes, comma_hint, read_table, table_name
 from mcls.errors import McLsError
 
 Array = np.ndarray
@@ -121,6 +123,28 @@ def column_values(column: NumberColumn | TextColumn) -> Any:
     if isinstance(column, NumberColumn):
         return column.values
     return [column.levels[code] for code in column.codes]
+
+
+def load_encoded(path: Path | str, target: str | int = -1) -> Dataset:
+    """Load a table as ``load_table`` does, and columns of text too: one 0/1 feature for each of their texts.
+
+    Numbers are as read: scaling them is the experiment's business. A table of numbers alone is what ``load_table``
+    gives, with the same fingerprint.
+    """
+    columns, labels = read_table(path, target)
+    check_classes(labels, path)
+    return as_dataset(table_name(path), columns, labels, learn_encoder(columns, path))
+
+
+def as_dataset(
+    name: str, columns: Sequence[NumberColumn | TextColumn], labels: TextColumn, encoder: Encoder
+) -> Dataset:
+    """A table's numbers as read and its texts as 0/1 features, with its classes."""
+    features = [
+        known.encode(column_values(column)) if isinstance(column, TextColumn) else column.values[:, None]
+        for known, column in zip(encoder.columns, columns)
+    ]
+    return Dataset(name, np.concatenate(features, axis=1), labels.codes, labels.levels, encoder.feature_names)
 
 
 def _learn(column: NumberColumn | TextColumn, path: Any) -> ScaledColumn | OneHotColumn:

@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mcls.data.dataset import Dataset
-from mcls.data.tables import TextColumn, check_classes, read_table
+from mcls.data.tables import check_classes, read_table
 from mcls.errors import McLsError
 from mcls.experiments.specs import parse_spec
 from mcls.machines.registry import get_machine
-from mcls.models.encoder import column_values, learn_encoder
+from mcls.models.encoder import as_dataset, column_values, learn_encoder
 from mcls.models.judging import Confusion
 from mcls.models.ranking import Ranking, rank
 from mcls.models.selection import Say, Selection, select
@@ -63,11 +62,7 @@ def fit_table(
     else:
         selection = select(X, y, machine, grid, **settings)
     # As read, not as scaled: a table of numbers has the fingerprint that load_table gives it.
-    raw = [
-        known.encode(column_values(column)) if isinstance(column, TextColumn) else column.values[:, None]
-        for known, column in zip(encoder.columns, columns)
-    ]
-    data = Dataset(path.name, np.concatenate(raw, axis=1), labels.codes, labels.levels, encoder.feature_names)
+    data = as_dataset(path.name, columns, labels, encoder)
     facts = Facts(
         file=path.name,
         fingerprint=data.fingerprint,

@@ -78,6 +78,16 @@ def test_a_table_of_ones_own(call, tmp_path):
     assert "identical" in out
 
 
+def test_a_table_with_a_column_of_text(call, tmp_path):
+    rows = [f"{i % 7},{'red' if i % 2 else 'blue'},{'ab'[i % 2]}" for i in range(40)]
+    (tmp_path / "my.csv").write_text("size,hue,kind\n" + "\n".join(rows) + "\n")
+    args = ["oneLSM:sigma=1", "ovO:sigma=1", "--dataset", f"{tmp_path}/my.csv:target=kind", "--csv", "-j", "1"]
+    code, out, _ = call(*args)
+    assert code == 0
+    (row,) = csv.DictReader(io.StringIO(out))
+    assert (row["oneLSM:sigma=1"], row["ovO:sigma=1"]) == ("0.00", "0.00")  # the text tells the class
+
+
 def test_each_comparison_keeps_its_summary_and_all_share_the_cells(call, tmp_path, capsys):
     sets = [*SETS[:2], "-j", "1"]
     folder = tmp_path / "out" / "compare"

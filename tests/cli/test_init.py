@@ -61,3 +61,20 @@ def test_bad_tables_are_refused(tmp_path, monkeypatch, capsys):
     assert call("init", "my.csv", "--target", "kinds") == 2
     assert "kinds" in capsys.readouterr().err
     assert sorted(p.name for p in tmp_path.iterdir()) == ["my.csv"]
+
+
+def test_columns_of_text_are_taken_as_mcls_fit_takes_them(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{i % 7},{('red', 'blue', 'green')[i % 3]},{'ab'[i % 2]}" for i in range(40)]
+    (tmp_path / "my.csv").write_text("size,hue,kind\n" + "\n".join(rows) + "\n")
+    assert call("init", "my.csv", "--target", "kind") == 0
+    assert "# 40 rows, 4 features, 2 classes" in (tmp_path / "my.yaml").read_text()
+    assert call("validate", "my.yaml") == 0
+    capsys.readouterr()
+    # A column that cannot be learnt from is told with what to do.
+    (tmp_path / "named.csv").write_text(
+        "size,who,kind\n" + "\n".join(f"{i},n{i},{'ab'[i % 2]}" for i in range(40))
+    )
+    assert call("init", "named.csv", "--target", "kind") == 2
+    assert "column 'who' has 40 different texts in 40 rows" in (err := capsys.readouterr().err)
+    assert "remove the column" in err

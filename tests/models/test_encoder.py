@@ -5,10 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mcls.data import load_table
 from mcls.data.tables import read_table
 from mcls.errors import McLsError
 from mcls.evaluation.scaling import to_range
-from mcls.models.encoder import Encoder, OneHotColumn, ScaledColumn, column_values, learn_encoder
+from mcls.models.encoder import (
+    Encoder,
+    OneHotColumn,
+    ScaledColumn,
+    column_values,
+    learn_encoder,
+    load_encoded,
+)
+from mcls.resources import datasets_dir
 
 
 def encoder_of(tmp_path, text, target="kind"):
@@ -33,6 +42,21 @@ def test_numbers_are_scaled_as_everywhere_else_in_mcls():
     column = ScaledColumn(name="x", low=x.min(), high=x.max())
     assert np.array_equal(column.encode(x[:, 0]), to_range(x))
     assert column.encode([x.max() + (x.max() - x.min())])[0, 0] == pytest.approx(3.0)
+
+
+def test_a_table_is_loaded_with_its_numbers_as_read_and_its_texts_one_hot(tmp_path):
+    (tmp_path / "t.csv").write_text(MIXED)
+    data = load_encoded(tmp_path / "t.csv", "kind")
+    assert (data.name, data.classes) == ("t", ("a", "b"))
+    assert data.feature_names == ("size", "hue=blue", "hue=green", "hue=red", "const")
+    assert data.X.tolist() == [[0, 0, 0, 1, 7], [5, 0, 1, 0, 7], [10, 0, 0, 1, 7], [2.5, 1, 0, 0, 7]]
+
+
+@pytest.mark.parametrize("name", ["iris", "glass", "lenses"])
+def test_a_table_of_numbers_is_loaded_as_ever(name):
+    path = datasets_dir() / f"{name}.csv"
+    ours, plain = load_encoded(path, "class"), load_table(path, "class")
+    assert (ours.name, ours.fingerprint) == (plain.name, plain.fingerprint)
 
 
 def test_it_survives_json(tmp_path):
