@@ -268,7 +268,7 @@ class Quest:
             where = " and ".join(f"the {edge} {name}" for name, edge in edges.items())
             wider = ",".join(_wider(name, values, edges.get(name)) for name, values in tuned.items())
             remarks.append(
-                f"{where} of the grid: the choice lies at its edge; to widen it: "
+                f"the choice lies at the edge of the grid ({where}); to widen it: "
                 f"--machine {self.machine} --grid {wider}"
             )
         return remarks
