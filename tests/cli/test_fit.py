@@ -54,7 +54,7 @@ def test_what_the_user_should_know_of_the_search_is_told_in_a_line_each(tmp_path
     folds, edge = err.splitlines()
     assert folds == "note: 4 folds instead of 10: no class has more than 4 rows"
     assert edge.startswith(
-        "note: the largest gamma and the largest sigma of the grid: the choice lies at its edge"
+        "note: the choice lies at the edge of the grid (the largest gamma and the largest sigma); "
     )
     assert edge.endswith("--machine oneLSM --grid gamma=2^-1..2^5,sigma=2^-9..2^-3")
     assert [text.removeprefix("note: ") for text in (folds, edge)] == mcls.load(tmp_path / "m").facts.notes
