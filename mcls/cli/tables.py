@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mcls.cli.run import Jobs, Out
 from mcls.terminal import output
+
+if TYPE_CHECKING:
+    from mcls.reporting.table import Table
 
 Quick = Annotated[
     bool,
@@ -69,6 +73,7 @@ def tables(
         from mcls.reporting.page import write_report
 
         typer.echo(f"Written {write_report(studies, made, draw_all(studies, _tell))}")
+    _tell_states(made)
     for outcome in outcomes:
         print_failures(outcome)
     if not all(outcome.ok for outcome in outcomes):
@@ -77,6 +82,17 @@ def tables(
 
 def _tell(text: str) -> None:
     typer.echo(text, err=True)
+
+
+def _tell_states(made: Sequence[Table]) -> None:
+    """Name the tables that lack something; what, each says in its notes."""
+    complete = sum(each.state == "complete" for each in made)
+    if complete == len(made):
+        return
+    typer.echo(f"{complete} of {len(made)} tables are complete.")
+    for state in ("incomplete", "not run"):
+        if names := [each.name for each in made if each.state == state]:
+            typer.echo(f"{state.capitalize()}, each table has the command that runs it: {', '.join(names)}")
 
 
 def _list() -> None:

@@ -157,7 +157,7 @@ def print_table(table: Table, console: Console | None = None) -> None:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    made = RichTable(title=Text(table.heading, style="bold"), title_justify="left", box=SIMPLE_HEAD)
+    made = RichTable(box=SIMPLE_HEAD)
     for j, column in enumerate(table.columns):
         numeric = table.is_numeric(j)
         made.add_column(Text(column), justify="right" if numeric else "left", no_wrap=numeric)
@@ -171,6 +171,8 @@ def print_table(table: Table, console: Console | None = None) -> None:
     natural = Console(width=10_000, file=console.file).measure(made).maximum
     if natural > console.width or not console.is_terminal:
         console.width = max(natural, 100)
+    # Not as the table's title: that would be broken to the width of a narrow table.
+    console.print(Text(table.heading, style="bold"), soft_wrap=True)
     console.print(made)
     for note in table.remarks:
         console.print(Text(f"  {note}"), soft_wrap=True)

@@ -8,6 +8,10 @@ import io
 import pytest
 
 from mcls.cli.app import main
+from mcls.reporting.catalog import PAPERS
+from mcls.reporting.studies import Studies
+
+from ..reporting.made_up import fill
 
 pytestmark = pytest.mark.usefixtures("cache")
 
@@ -59,6 +63,35 @@ def test_no_run_states_what_is_missing_and_computes_nothing(tmp_path):
     assert "mcls tables noumir2011 --table iris" in out
     assert "compute" not in err
     assert not list(tmp_path.glob("*/cells/*"))
+
+
+def test_all_from_a_store_prints_what_it_can_names_the_rest_and_writes_everything(tmp_path):
+    studies = Studies(tmp_path, is_quick=True)
+    for name in ("noumir2011-iris", "noumir2011-iris-raw", "xue2013-linear"):
+        fill(studies[name])
+    stored = sorted(tmp_path.glob("*/*/cells/*"))
+    code, out, err = call("tables", "--all", "--no-run", "--quick", "--out", tmp_path)
+    assert code == 0
+    assert "to compute" not in err
+    assert sorted(tmp_path.glob("*/*/cells/*")) == stored
+    built = [table for paper in PAPERS.values() for spec in paper.tables for table in spec.build(studies)]
+    for table in built:
+        assert table.title in out
+        for suffix in ("md", "csv", "tex"):
+            assert (studies.out / "tables" / f"{table.name}.{suffix}").is_file()
+    *_, count, incomplete, not_run = out.splitlines()
+    assert count == f"2 of {len(built)} tables are complete."
+    assert incomplete.startswith("Incomplete")
+    assert incomplete.endswith(": xue2013-table1-gain")
+    assert "honeine2013-table5, " in not_run
+    assert "noumir2011-pavia" in not_run
+    assert {path.name for path in (studies.out / "figures").glob("*.svg")} >= {
+        "labelbooks.svg",
+        "regions-iris.svg",
+    }
+    assert "figure ranks: not drawn" in err
+    page = (studies.out / "report.html").read_text(encoding="utf-8")
+    assert all(f'id="{table.name}"' in page for table in built)
 
 
 @pytest.mark.parametrize(

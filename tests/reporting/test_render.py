@@ -90,6 +90,13 @@ def test_every_format_of_a_quick_run_says_so(render, table):
     assert "QUICK" not in render(table)
 
 
+def test_a_long_title_over_a_narrow_table_stays_one_line():
+    out = io.StringIO()
+    title = "a title that is much longer than " + "the table below it " * 5
+    print_table(make("t", title.strip(), ["x"], [[words("y")]]), Console(file=out, width=100))
+    assert title.strip() in out.getvalue().splitlines()
+
+
 def test_outside_a_terminal_nothing_is_cut_off(table):
     out = io.StringIO()
     print_table(table, Console(file=out, width=20))

@@ -148,7 +148,8 @@ def _gain(kernel: str, table_id: str, studies: Studies) -> Table:
                 [
                     words(_printed_name(entry.label)),
                     words(f"{base} → {corrected}"),
-                    *(_gain_entry(gain, "" if name == "paper" else b.anchor) for name, gain in gains.items()),
+                    number(gains["paper"], sign=True),
+                    *(_gain_entry(gains[name], b.anchor) for name in ("cv", "oracle")),
                     p_entry(result, tb.anchor),
                     verdict,
                     *(number(each.facts(fact), 3, each.anchor) for fact in _OVERLAPS for each in (a, b)),
@@ -178,7 +179,8 @@ def _gain(kernel: str, table_id: str, studies: Studies) -> Table:
             [
                 words("Average"),
                 words(f"{base} → {corrected}"),
-                *(_gain_entry(_average([gains[name] for gains in found])) for name in ("paper", "cv", "oracle")),
+                number(_average([gains["paper"] for gains in found]), sign=True),
+                *(_gain_entry(_average([gains[name] for gains in found])) for name in ("cv", "oracle")),
                 *[words("")] * 6,
             ]
             for (base, corrected), found in all_gains.items()
