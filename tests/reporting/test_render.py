@@ -47,7 +47,7 @@ def test_csv_of_a_quick_run_says_so_in_every_row(table):
 
 def test_latex_escapes_what_tex_would_read(table):
     text = to_latex(table)
-    assert r"a|b \& <c> 50\%\_\{x\} \textbackslash{} \textasciitilde{}\textasciicircum{}" in text
+    assert r"a|b \& $<$c$>$ 50\%\_\{x\} \textbackslash{} \textasciitilde{}\textasciicircum{}" in text
     assert r"\begin{longtable}{lrl}" in text
     assert text.count(r"\begin{") == text.count(r"\end{")
 

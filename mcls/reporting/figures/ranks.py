@@ -65,8 +65,9 @@ def critical_difference(names: Sequence[str], result: FriedmanResult) -> Figure:
     for j, (low, high) in enumerate(spans):
         y = 0.22 + 0.16 * j
         ax.plot([low - 0.04, high + 0.04], [y, y], color="black", linewidth=3.5, solid_capstyle="butt")
+    p = "p < 0.001" if result.p < 0.001 else f"p = {result.p:.3f}"
     ax.set_title(
-        f"Average ranks over {result.n_datasets} data sets, 5×2cv (Friedman p = {result.p:.3f}); "
+        f"Average ranks over {result.n_datasets} data sets, 5×2cv (Friedman {p}); "
         f"joined: no difference at {result.alpha:g}",
         fontsize=9,
     )

@@ -27,7 +27,8 @@ def p_entry(result: TestResult | None, source: str = "") -> Entry:
         return words(NOTHING, "weak")
     if result.identical:
         return Entry("identical", 1.0, source, "weak")
-    return Entry(f"{result.p:.3f}", result.p, source, "bad" if result.differs(ALPHA) else "")
+    text = "< 0.001" if result.p < 0.001 else f"{result.p:.3f}"
+    return Entry(text, result.p, source, "bad" if result.differs(ALPHA) else "")
 
 
 def ftest(studies: Studies) -> list[Table]:

@@ -49,7 +49,7 @@ def table5(studies: Studies) -> list[Table]:
                 entry = seconds(time, found.cell(0) if found else "")
                 about = "≈ " if scaled and time is not None else ""
                 row += [Entry(about + entry.text, entry.value, entry.source, entry.tone)]
-                row += [number(ratio(time, base[engine]))]
+                row += [number(ratio(time, base[engine]), source=found.anchor if found else "")]
             rows.append([*row, number(ratio(times["refit"], times["fast"]), 1)])
     columns = ["data set", "machine", "paper s", "paper ratio", "refit s", "refit ratio", "fast s", "fast ratio"]
     return [
@@ -153,7 +153,7 @@ def _large_table(studies: Studies, name: str, printed_as: str, what: str) -> Tab
                     number(error),
                     difference(found.line.mean, error, found.anchor),
                     seconds(found.line.time_mean, found.cell(0)),
-                    number(ratio(found.line.time_mean, base)),
+                    number(ratio(found.line.time_mean, base), source=found.anchor),
                     number(time, 0),
                     number(ratio(time, paper_base)),
                 ]

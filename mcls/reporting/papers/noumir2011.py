@@ -46,7 +46,7 @@ def iris(studies: Studies) -> list[Table]:
                     number(error, 0),
                     difference(line.mean, error, found.anchor),
                     seconds(line.time_mean, found.anchor),
-                    number(ratio(line.time_mean, base.line.time_mean if base else None)),
+                    number(ratio(line.time_mean, base.line.time_mean if base else None), source=found.anchor),
                     seconds(time),
                     number(ratio(time, paper_base)),
                 ]
