@@ -23,6 +23,7 @@ pytestmark = pytest.mark.usefixtures("cache")
 
 RUN = ("honeine2013-table4", "honeine2013-table4-yeast")
 BORROWED = ("honeine2013-borrowed", "honeine2013-borrowed-vowel")
+COUNTS = ("n", "training rows", "test rows", "tests", "equality rejected", "identical")
 SPECS = [
     pytest.param(paper, spec, id=f"{paper.name}-{spec.id}") for paper in PAPERS.values() for spec in paper.tables
 ]
@@ -46,9 +47,12 @@ def test_a_full_store_leaves_nothing_to_say(tmp_path, paper: Paper, spec: TableS
         assert "INCOMPLETE" not in " ".join(table.notes)
         assert to_latex(table).isascii()  # every sign we use has its command
         for row in table.rows:
-            for entry in row:
+            for column, entry in zip(table.columns, row):
                 if entry.source and not entry.source.startswith("#"):
                     assert (studies.out / entry.source).is_file()
+                # A number that is not the paper's, nor a count, leads to what produced it.
+                if entry.value is not None and "paper" not in column and column not in COUNTS:
+                    assert entry.source, column
 
 
 def test_marks_against_the_paper_s_bracket(tmp_path):

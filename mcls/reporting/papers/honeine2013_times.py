@@ -50,7 +50,7 @@ def table5(studies: Studies) -> list[Table]:
                 about = "≈ " if scaled and time is not None else ""
                 row += [Entry(about + entry.text, entry.value, entry.source, entry.tone)]
                 row += [number(ratio(time, base[engine]), source=found.anchor if found else "")]
-            rows.append([*row, number(ratio(times["refit"], times["fast"]), 1)])
+            rows.append([*row, number(ratio(times["refit"], times["fast"]), 1, row[-2].source)])
     columns = ["data set", "machine", "paper s", "paper ratio", "refit s", "refit ratio", "fast s", "fast ratio"]
     return [
         make(
@@ -189,10 +189,10 @@ def _full_table(studies: Studies) -> Table:
                     number(result.get("train"), 0),
                     number(result.get("test"), 0),
                     mean_entry(found),
-                    number(chosen.get("sigma"), 4),
-                    number(chosen.get("gamma"), 4),
+                    number(chosen.get("sigma"), 4, found.cell(0)),
+                    number(chosen.get("gamma"), 4, found.cell(0)),
                     seconds(found.line.time_mean, found.cell(0)),
-                    number(record.get("peak_memory_gb"), 1),
+                    number(record.get("peak_memory_gb"), 1, found.cell(0)),
                 ]
             )
     return make(
