@@ -6,7 +6,7 @@ kernel and the generic cross-validation sweep come from here. Where algebra allo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -190,3 +190,41 @@ def refit_sweep(
                 scores[i][:, present] = fitted._scores(K_test)
         results.append(scores)
     return results
+
+
+def sweep_rows(
+    learn: Callable[[Array, Array, Array], Sequence[Array]],
+    X: Array,
+    y: Array,
+    folds: Sequence[Fold],
+    n_points: int,
+    n_classes: int,
+) -> list[Array]:
+    """Sweep of a machine that works on rows: out-of-fold scores (points, |test|, ℓ), one array a fold.
+
+    ``learn(X_train, codes, X_test)`` gives the scores of each point for the classes that a training fold holds;
+    the others score −∞.
+    """
+    results = []
+    for train, test in folds:
+        present, codes = np.unique(y[train], return_inverse=True)
+        scores = np.full((n_points, len(test), n_classes), -np.inf)
+        if len(present) == 1:  # one class to learn from: it is the only answer
+            scores[:, :, present] = 0.0
+        else:
+            for of_point, found in zip(scores, learn(X[train], codes, X[test]), strict=True):
+                of_point[:, present] = found
+        results.append(scores)
+    return results
+
+
+def groups_of(keys: Iterable[str]) -> list[list[int]]:
+    """Places of equal keys, one list a key.
+
+    >>> groups_of(["a", "b", "a"])
+    [[0, 2], [1]]
+    """
+    groups: dict[str, list[int]] = {}
+    for i, key in enumerate(keys):
+        groups.setdefault(key, []).append(i)
+    return list(groups.values())

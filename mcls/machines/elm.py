@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcls.errors import McLsError
 from mcls.kernels import check_positive
-from mcls.machines.base import Fold, Point
+from mcls.machines.base import Fold, Point, groups_of, sweep_rows
 from mcls.solvers import elm
 
 Array = np.ndarray
@@ -115,29 +115,22 @@ class ELM(ClassifierMixin, BaseEstimator):
         The fast engine takes one SVD a fold and a size of the layer for all values of C; ``refit`` fits at every
         point and is what the tests compare it with.
         """
-        results = []
-        for train, test in folds:
-            present, codes = np.unique(y[train], return_inverse=True)
-            scores = np.full((len(points), len(test), n_classes), -np.inf)
-            results.append(scores)
-            if len(present) == 1:  # one class to learn from: it is the only answer
-                scores[:, :, present] = 0.0
-                continue
-            machines = [clone(self).set_params(**point) for point in points]
-            for machine in machines:
-                machine._check_parameters()
+        machines = [clone(self).set_params(**point) for point in points]
+        for machine in machines:
+            machine._check_parameters()
+
+        def learn(X: Array, y: Array, X_test: Array) -> list[Array]:
             if engine == "refit":
-                for i, machine in enumerate(machines):
-                    scores[i][:, present] = machine.fit(X[train], codes)._class_scores(X[test])
-                continue
-            for group in _same_layer(machines):
-                layer = machines[group[0]]._layer(X.shape[1])
-                prices = [machines[i].C for i in group]
-                beta = elm.fit(elm.hidden(X[train], *layer), codes, len(present), prices)
-                out = elm.hidden(X[test], *layer) @ beta  # (prices, |test|, classes present)
-                for i, of_price in zip(group, out):
-                    scores[i][:, present] = of_price
-        return results
+                return [machine.fit(X, y)._class_scores(X_test) for machine in machines]
+            scores: list[Array] = [X_test] * len(machines)
+            for group in groups_of(repr((m.n_hidden, m.random_state)) for m in machines):
+                layer = machines[group[0]]._layer(X.shape[1])  # one hidden layer for all values of C
+                beta = elm.fit(elm.hidden(X, *layer), y, int(y.max()) + 1, [machines[i].C for i in group])
+                for i, of_price in zip(group, elm.hidden(X_test, *layer) @ beta):
+                    scores[i] = of_price
+            return scores
+
+        return sweep_rows(learn, X, y, folds, len(points), n_classes)
 
     def _layer(self, n_features: int) -> tuple[Array, Array]:
         return elm.draw_layer(n_features, self.n_hidden, check_random_state(self.random_state))
@@ -146,11 +139,3 @@ class ELM(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         return elm.hidden(X, self.weights_, self.biases_) @ self.beta_
-
-
-def _same_layer(machines: Sequence[ELM]) -> list[list[int]]:
-    """Indices of the machines grouped by all their parameters but C: each group has one hidden layer."""
-    groups: dict[str, list[int]] = {}
-    for i, machine in enumerate(machines):
-        groups.setdefault(repr((machine.n_hidden, machine.random_state)), []).append(i)
-    return list(groups.values())

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from mcls.errors import McLsError, unknown_name
 from mcls.kernels import KernelFunction, check_positive
-from mcls.machines.base import Fold, KernelMachine, Point, refit_sweep, rows_a_block
+from mcls.machines.base import Fold, KernelMachine, Point, groups_of, refit_sweep, rows_a_block, sweep_rows
 from mcls.machines.labels import LabelMachine, decide, gammas_of, only_gamma
 from mcls.solvers import lsm, nystrom
 from mcls.solvers.linear import Spectrum, is_partition
@@ -207,25 +207,21 @@ class OneLSM(OneSystemMachine):
 
         The fast engine makes the products of a fold and a width once for all γ; ``refit`` fits at every point.
         """
-        results = []
-        for train, test in folds:
-            present, codes = np.unique(y[train], return_inverse=True)
-            scores = np.full((len(points), len(test), n_classes), -np.inf)
-            results.append(scores)
-            if len(present) == 1:  # one class to learn from: it is the only answer
-                scores[:, :, present] = 0.0
-                continue
-            for group in _same_but_gamma(points):
-                machines = [clone(self).set_params(**points[i]) for i in group]
-                for machine in machines:
-                    machine._check_parameters()
-                if engine == "refit":
-                    found = [machine.fit(X[train], codes)._class_scores(X[test]) for machine in machines]
-                else:
-                    found = machines[0]._along_gamma(X[train], codes, X[test], [m.gamma for m in machines])
-                for i, of_point in zip(group, found):
-                    scores[i][:, present] = of_point
-        return results
+        machines = [clone(self).set_params(**point) for point in points]
+        for machine in machines:
+            machine._check_parameters()
+
+        def learn(X: Array, y: Array, X_test: Array) -> list[Array]:
+            if engine == "refit":
+                return [machine.fit(X, y)._class_scores(X_test) for machine in machines]
+            scores: list[Array] = [X_test] * len(machines)
+            for group in groups_of(repr({**point, "gamma": None}) for point in points):
+                gammas = [machines[i].gamma for i in group]
+                for i, of_gamma in zip(group, machines[group[0]]._along_gamma(X, y, X_test, gammas)):
+                    scores[i] = of_gamma
+            return scores
+
+        return sweep_rows(learn, X, y, folds, len(points), n_classes)
 
     def _along_gamma(self, X: Array, y: Array, X_test: Array, gammas: Sequence[float]) -> list[Array]:
         """Scores of the test rows for each γ."""
@@ -234,14 +230,6 @@ class OneLSM(OneSystemMachine):
         step, labels = rows_a_block(len(Z)), self._labels(y, ell)
         blocks = [self._kernel(X_test[start : start + step], Z) for start in range(0, len(X_test), step)]
         return [np.concatenate([decide(K @ a, *labels, self.decision) for K in blocks]) for a in alphas]
-
-
-def _same_but_gamma(points: Sequence[Point]) -> list[list[int]]:
-    """Indices of the points grouped by all their parameters but γ."""
-    groups: dict[str, list[int]] = {}
-    for i, point in enumerate(points):
-        groups.setdefault(repr({name: value for name, value in point.items() if name != "gamma"}), []).append(i)
-    return list(groups.values())
 
 
 class OvALSM(OneSystemMachine):
