@@ -140,6 +140,18 @@ def test_table_5_gives_ratios_and_scales_yeast_to_the_whole_grid(tmp_path):
     assert verdicts["vo-LSSVM takes at most 1.5 times as long as oneLSM"] == ["5 of 5", "0 of 5", "not confirmed"]
 
 
+def test_table_6_scales_refitting_to_the_whole_grid(tmp_path):
+    studies = Studies(tmp_path, is_quick=True)
+    for name, time in (("honeine2013-table6-letter", 2.0), ("honeine2013-table6-refit-letter", 8.0)):
+        for cell in studies[name].experiment.plan.cells:
+            slower = 3 if cell.machine == "ovA" else 1
+            studies[name].experiment.store.write(record(cell, 0.03, seconds=slower * time))
+    table = next(t for t in table6(studies) if t.name == "honeine2013-table6-letter")
+    row = texts(table, machine="ovA")
+    # Quick grids have nine points and four.
+    assert (row["fast s"], row["fast ratio"], row["refit s"], row["refit ratio"]) == ("6", "3.00", "≈ 54", "3.00")
+
+
 def test_the_whole_sets_state_error_time_and_memory(tmp_path):
     studies = Studies(tmp_path, is_quick=True)
     for name, gigabytes in (("honeine2013-full-letter", 1.25), ("honeine2013-full-usps", 3.0)):
