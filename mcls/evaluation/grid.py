@@ -22,6 +22,7 @@ from threadpoolctl import threadpool_limits
 
 from mcls.errors import McLsError
 from mcls.evaluation.folds import Fold
+from mcls.evaluation.memory import keep_freed_blocks
 from mcls.evaluation.scaling import to_range
 from mcls.kernels import KERNEL_PARAMETERS, gaussian, kernel_matrix, squared_distances
 
@@ -141,6 +142,7 @@ def search(
         Kernel widths worked on at once; with more than 2000 rows, threads of BLAS. Pin BLAS to one thread
         before: short calls with many threads are slower.
     """
+    keep_freed_blocks()
     values = expand_grid(grid)
     ell = int(y.max()) + 1 if n_classes is None else n_classes
     points: list[dict[str, Any]] = []
