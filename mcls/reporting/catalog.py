@@ -9,7 +9,7 @@ from mcls.errors import unknown_name
 from mcls.experiments.runner import Outcome, Progress
 from mcls.experiments.store import write_file
 from mcls.reporting.papers import arvanitopoulos, honeine2013, noumir2011, xue2013
-from mcls.reporting.papers.base import Paper, TableSpec
+from mcls.reporting.papers.base import NOT_RUN, Paper, TableSpec
 from mcls.reporting.render import FILES
 from mcls.reporting.studies import AbsentDataError, Studies, Study
 from mcls.reporting.table import Table
@@ -61,9 +61,14 @@ def run(
 
 
 def write(tables: Iterable[Table], out: Path) -> Path:
-    """Write each table as Markdown, CSV and LaTeX below ``tables/``; return that folder."""
+    """Write each table as Markdown, CSV and LaTeX below ``tables/``; return that folder.
+
+    A table that was not run here, for lack of its data, does not replace one that was run elsewhere.
+    """
     folder = out / "tables"
     for table in tables:
         for suffix, render in FILES.items():
-            write_file(folder / f"{table.name}{suffix}", render(table))
+            path = folder / f"{table.name}{suffix}"
+            if table.columns != NOT_RUN or not path.exists():
+                write_file(path, render(table))
     return folder

@@ -46,9 +46,13 @@ def run_command(paper: str, table: str, studies: Studies) -> str:
     return f"mcls tables {paper} --table {table}{' --quick' if studies.quick else ''}"
 
 
+#: The columns of a table whose data are not on this machine.
+NOT_RUN = ("state",)
+
+
 def not_run(name: str, title: str, reason: AbsentDataError, quick: bool) -> Table:
     """The table of a study whose data are not here."""
-    return make(name, title, ["state"], [[words(f"not run: {reason}", "weak")]], quick=quick)
+    return make(name, title, NOT_RUN, [[words(f"not run: {reason}", "weak")]], quick=quick)
 
 
 def difference(ours: float | None, theirs: float | None, source: str = "") -> Entry:
