@@ -6,7 +6,7 @@ kernel and the generic cross-validation sweep come from here. Where algebra allo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -193,38 +193,41 @@ def refit_sweep(
 
 
 def sweep_rows(
-    learn: Callable[[Array, Array, Array], Sequence[Array]],
+    machine: Any,
     X: Array,
     y: Array,
     folds: Sequence[Fold],
-    n_points: int,
+    points: Sequence[Point],
+    *,
     n_classes: int,
+    engine: str,
+    along: str,
+    learn: Callable[[list[Any], Array, Array, Array], Array],
 ) -> list[Array]:
     """Sweep of a machine that works on rows: out-of-fold scores (points, |test|, ℓ), one array a fold.
 
-    ``learn(X_train, codes, X_test)`` gives the scores of each point for the classes that a training fold holds;
-    the others score −∞.
+    ``learn(machines, X_train, codes, X_test)`` gives the scores of some machines that differ in the parameter
+    ``along`` alone, for the classes that a training fold holds; the others score −∞. ``refit`` fits each instead.
     """
+    machines = [clone(machine).set_params(**point) for point in points]
+    groups: dict[str, list[int]] = {}
+    for i, each in enumerate(machines):
+        each._check_parameters()
+        groups.setdefault(repr({**each.get_params(), along: None}), []).append(i)
     results = []
     for train, test in folds:
         present, codes = np.unique(y[train], return_inverse=True)
-        scores = np.full((n_points, len(test), n_classes), -np.inf)
+        scores = np.full((len(points), len(test), n_classes), -np.inf)
+        results.append(scores)
         if len(present) == 1:  # one class to learn from: it is the only answer
             scores[:, :, present] = 0.0
-        else:
-            for of_point, found in zip(scores, learn(X[train], codes, X[test]), strict=True):
-                of_point[:, present] = found
-        results.append(scores)
+            continue
+        for group in groups.values():
+            some = [machines[i] for i in group]
+            if engine == "refit":
+                found = np.stack([m.fit(X[train], codes)._class_scores(X[test]) for m in some])
+            else:
+                found = learn(some, X[train], codes, X[test])
+            for i, of_point in zip(group, found, strict=True):
+                scores[i][:, present] = of_point
     return results
-
-
-def groups_of(keys: Iterable[str]) -> list[list[int]]:
-    """Places of equal keys, one list a key.
-
-    >>> groups_of(["a", "b", "a"])
-    [[0, 2], [1]]
-    """
-    groups: dict[str, list[int]] = {}
-    for i, key in enumerate(keys):
-        groups.setdefault(key, []).append(i)
-    return list(groups.values())

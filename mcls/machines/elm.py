@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcls.errors import McLsError
 from mcls.kernels import check_positive
-from mcls.machines.base import Fold, Point, groups_of, sweep_rows
+from mcls.machines.base import Fold, Point, sweep_rows
 from mcls.solvers import elm
 
 Array = np.ndarray
@@ -115,22 +115,13 @@ class ELM(ClassifierMixin, BaseEstimator):
         The fast engine takes one SVD a fold and a size of the layer for all values of C; ``refit`` fits at every
         point and is what the tests compare it with.
         """
-        machines = [clone(self).set_params(**point) for point in points]
-        for machine in machines:
-            machine._check_parameters()
 
-        def learn(X: Array, y: Array, X_test: Array) -> list[Array]:
-            if engine == "refit":
-                return [machine.fit(X, y)._class_scores(X_test) for machine in machines]
-            scores: list[Array] = [X_test] * len(machines)
-            for group in groups_of(repr((m.n_hidden, m.random_state)) for m in machines):
-                layer = machines[group[0]]._layer(X.shape[1])  # one hidden layer for all values of C
-                beta = elm.fit(elm.hidden(X, *layer), y, int(y.max()) + 1, [machines[i].C for i in group])
-                for i, of_price in zip(group, elm.hidden(X_test, *layer) @ beta):
-                    scores[i] = of_price
-            return scores
+        def learn(machines: list[ELM], X: Array, y: Array, X_test: Array) -> Array:
+            layer = machines[0]._layer(X.shape[1])  # one hidden layer for all values of C
+            beta = elm.fit(elm.hidden(X, *layer), y, int(y.max()) + 1, [machine.C for machine in machines])
+            return elm.hidden(X_test, *layer) @ beta  # (values of C, |test|, classes)
 
-        return sweep_rows(learn, X, y, folds, len(points), n_classes)
+        return sweep_rows(self, X, y, folds, points, n_classes=n_classes, engine=engine, along="C", learn=learn)
 
     def _layer(self, n_features: int) -> tuple[Array, Array]:
         return elm.draw_layer(n_features, self.n_hidden, check_random_state(self.random_state))

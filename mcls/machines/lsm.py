@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from mcls.errors import McLsError, unknown_name
 from mcls.kernels import KernelFunction, check_positive
-from mcls.machines.base import Fold, KernelMachine, Point, groups_of, refit_sweep, rows_a_block, sweep_rows
+from mcls.machines.base import Fold, KernelMachine, Point, refit_sweep, rows_a_block, sweep_rows
 from mcls.machines.labels import LabelMachine, decide, gammas_of, only_gamma
 from mcls.solvers import lsm, nystrom
 from mcls.solvers.linear import Spectrum, is_partition
@@ -207,29 +206,19 @@ class OneLSM(OneSystemMachine):
 
         The fast engine makes the products of a fold and a width once for all γ; ``refit`` fits at every point.
         """
-        machines = [clone(self).set_params(**point) for point in points]
-        for machine in machines:
-            machine._check_parameters()
 
-        def learn(X: Array, y: Array, X_test: Array) -> list[Array]:
-            if engine == "refit":
-                return [machine.fit(X, y)._class_scores(X_test) for machine in machines]
-            scores: list[Array] = [X_test] * len(machines)
-            for group in groups_of(repr({**point, "gamma": None}) for point in points):
-                gammas = [machines[i].gamma for i in group]
-                for i, of_gamma in zip(group, machines[group[0]]._along_gamma(X, y, X_test, gammas)):
-                    scores[i] = of_gamma
-            return scores
+        def learn(machines: list[OneLSM], X: Array, y: Array, X_test: Array) -> Array:
+            first, ell = machines[0], int(y.max()) + 1
+            Z, labels = first._landmarks(X), first._labels(y, ell)
+            alphas = first._landmark_alphas(X, y, ell, Z, [machine.gamma for machine in machines])  # (γ, m, ℓ)
+            step = rows_a_block(len(Z))
+            blocks = (X_test[start : start + step] for start in range(0, len(X_test), step))
+            scores = [decide(first._kernel(block, Z) @ alphas, *labels, first.decision) for block in blocks]
+            return np.concatenate(scores, axis=1)  # (γ, |test|, classes)
 
-        return sweep_rows(learn, X, y, folds, len(points), n_classes)
-
-    def _along_gamma(self, X: Array, y: Array, X_test: Array, gammas: Sequence[float]) -> list[Array]:
-        """Scores of the test rows for each γ."""
-        ell, Z = int(y.max()) + 1, self._landmarks(X)
-        alphas = self._landmark_alphas(X, y, ell, Z, gammas)
-        step, labels = rows_a_block(len(Z)), self._labels(y, ell)
-        blocks = [self._kernel(X_test[start : start + step], Z) for start in range(0, len(X_test), step)]
-        return [np.concatenate([decide(K @ a, *labels, self.decision) for K in blocks]) for a in alphas]
+        return sweep_rows(
+            self, X, y, folds, points, n_classes=n_classes, engine=engine, along="gamma", learn=learn
+        )
 
 
 class OvALSM(OneSystemMachine):
