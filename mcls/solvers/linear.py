@@ -18,6 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 Array = np.ndarray
 
@@ -26,6 +28,11 @@ _WHOLE_UP_TO = 8000
 
 # Below this many rows a whole eigendecomposition is as quick as looking for a low rank.
 _LOW_RANK_FROM = 500  # rows
+
+# Where blocks are looked for: below this many rows a whole eigendecomposition is as quick, and a matrix with more
+# than this share of entries hardly has any.
+_BLOCKS_FROM = 100  # rows
+_BLOCKS_UP_TO = 0.1
 
 # Below this size of a block the general product is quicker than the symmetric one.
 _SYMMETRIC_FROM = 32  # rows
@@ -125,6 +132,23 @@ def _has_full_rank(A: Array) -> bool:
     return True
 
 
+def _diagonal_blocks(A: Array) -> list[Array]:
+    """Rows of each diagonal block of a symmetric A; all rows as one block where looking for more does not pay.
+
+    Entries which together are below the rounding of a decomposition count as zeros: those of a narrow kernel.
+    """
+    n = len(A)
+    if n < _BLOCKS_FROM:
+        return [np.arange(n)]
+    tiny = 1e-16 * np.abs(A.diagonal()).max() / n  # n × n of them have a norm of 10⁻¹⁶ times the largest entry
+    linked = A > tiny
+    linked |= A < -tiny
+    if np.count_nonzero(linked) > _BLOCKS_UP_TO * n * n:
+        return [np.arange(n)]
+    _, block_of = connected_components(csr_array(linked), directed=False)
+    return np.split(np.argsort(block_of, kind="stable"), np.cumsum(np.bincount(block_of))[:-1])
+
+
 def is_partition(folds: Sequence[tuple[Array, Array]], n: int) -> bool:
     """Whether the folds test each of n rows exactly once and each trains on all the rows that it does not test."""
     if not folds or any(len(train) + len(test) != n for train, test in folds):
@@ -148,8 +172,10 @@ class Spectrum:
 
     @classmethod
     def of(cls, A: Array, blocks: Sequence[Array] | None = None) -> Spectrum:
-        """Decompose A; ``blocks`` lists the rows of its diagonal blocks when it is known to have such."""
+        """Decompose A; ``blocks`` lists the rows of its diagonal blocks if they are known, else they are found."""
         if blocks is None or len(blocks) == 1:
+            blocks = _diagonal_blocks(A)
+        if len(blocks) == 1:
             return cls._low_rank(A) or cls(*np.linalg.eigh(A))
         values, vectors = np.empty(len(A)), np.zeros(A.shape)
         for rows in blocks:

@@ -69,6 +69,18 @@ def test_block_diagonal_spectrum_equals_the_whole():
     assert np.allclose(solution, np.linalg.solve(A + 0.5 * np.eye(7), R))
 
 
+def test_the_blocks_of_a_narrow_kernel_are_found():
+    rng = np.random.default_rng(6)
+    centres = np.repeat(np.arange(40.0), 5)  # 40 groups of 5 rows, mixed
+    x = rng.permutation(centres + rng.uniform(-0.05, 0.05, size=200))
+    A = np.exp(-((x[:, None] - x) ** 2) / (2 * 0.05**2))  # 10⁻⁷⁰ between the groups
+    blocks = linear._diagonal_blocks(A)
+    assert sorted(sorted(np.round(x[rows]).tolist()) for rows in blocks) == [[float(c)] * 5 for c in range(40)]
+    R = rng.normal(size=(200, 2))
+    for shift, solution in zip((0.1, 3.0), Spectrum.of(A).solve(np.array([0.1, 3.0]), R)):
+        assert np.allclose(solution, np.linalg.solve(A + shift * np.eye(200), R), rtol=0, atol=1e-12)
+
+
 def test_solvers_fall_back_when_the_matrix_is_not_definite():
     A = np.array([[1.0, 2.0], [2.0, 1.0]])  # indefinite
     R = np.array([[1.0], [0.0]])
