@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from mcls.data import Dataset, load_dataset
+from mcls.data.encoder import load_encoded
 from mcls.errors import McLsError
 from mcls.evaluation.protocols import Task, get_protocol
 from mcls.experiments.config import DatasetEntry, ExperimentConfig, effective_grid
 from mcls.experiments.specs import format_options, format_spec
 from mcls.machines.labels import LabelMachine
 from mcls.machines.registry import get_machine
-from mcls.models.encoder import load_encoded
 from mcls.seeds import derive
 
 #: Part of every key: raise it when a change in the code changes results (a protocol, an algorithm).

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import yaml
 
+from mcls.data.encoder import load_encoded
 from mcls.errors import McLsError
 from mcls.experiments.loading import parse_config
 from mcls.experiments.store import write_file
-from mcls.models.encoder import load_encoded
 
 _TEMPLATE = """\
 # {n} rows, {d} features, {ell} classes ({classes}).

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from mcls.data.encoder import ScaledColumn
 from mcls.models.archive import FORMAT
-from mcls.models.encoder import ScaledColumn
 from mcls.models.table import TableModel
 
 _SHOWN = 12

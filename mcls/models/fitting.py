@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mcls.data.encoder import as_dataset, column_values, learn_encoder
 from mcls.data.tables import check_classes, read_table
 from mcls.errors import McLsError
 from mcls.experiments.specs import parse_spec
 from mcls.machines.registry import get_machine
-from mcls.models.encoder import as_dataset, column_values, learn_encoder
 from mcls.models.judging import Confusion
 from mcls.models.ranking import Ranking, rank
 from mcls.models.selection import Say, Selection, select
@@ -41,7 +41,7 @@ def fit_table(
     nested: bool = False,
     say: Say | None = None,
 ) -> Fitted:
-    """Fit a machine to a table of your own; see ``mcls.models.encoder`` for how columns become features.
+    """Fit a machine to a table of your own; see ``mcls.data.encoder`` for how columns become features.
 
     ``machine`` is a name with options, or ``auto`` for the best of the fast ones.
     """

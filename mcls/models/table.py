@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from mcls.data.encoder import Encoder, OneHotColumn
 from mcls.data.tables import class_of_number, parse_number
 from mcls.errors import McLsError, nearest
-from mcls.models.encoder import Encoder, OneHotColumn
 
 Array = np.ndarray
 

@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 
 from mcls.data import load_table
-from mcls.data.tables import read_table
-from mcls.errors import McLsError
-from mcls.evaluation.scaling import to_range
-from mcls.models.encoder import (
+from mcls.data.encoder import (
     Encoder,
     OneHotColumn,
     ScaledColumn,
@@ -17,6 +14,9 @@ from mcls.models.encoder import (
     learn_encoder,
     load_encoded,
 )
+from mcls.data.tables import read_table
+from mcls.errors import McLsError
+from mcls.evaluation.scaling import to_range
 from mcls.resources import datasets_dir
 
 
