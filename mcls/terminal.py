@@ -1,4 +1,4 @@
-"""How rich prints here: no codes at all where NO_COLOR is set, no spaces at the ends of lines outside a terminal."""
+"""What is printed: counts in words; no codes where NO_COLOR is set, no spaces at line ends outside a terminal."""
 
 from __future__ import annotations
 
@@ -15,6 +15,15 @@ if TYPE_CHECKING:
 def no_color() -> bool:
     """Whether the user asks for plain text (https://no-color.org)."""
     return bool(os.environ.get("NO_COLOR"))
+
+
+def counted(count: int, what: str) -> str:
+    """A number of things in words.
+
+    >>> counted(1, "cell"), counted(3, "cell")
+    ('1 cell', '3 cells')
+    """
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def make_console(**settings: Any) -> Console:

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from mcls.terminal import counted
+
 
 class Engine(StrEnum):
     """How cross-validation is computed."""
@@ -77,7 +79,7 @@ def run(
         interrupted(experiment.folder)
     print_table(f"{loaded.name}: errors in percent", *table(experiment.summary()))
     typer.echo(
-        f"{outcome.computed} cells computed, {outcome.reused} reused, {len(outcome.failed)} failed; "
+        f"{counted(outcome.computed, 'cell')} computed, {outcome.reused} reused, {len(outcome.failed)} failed; "
         f"see {experiment.folder / 'summary.csv'}"
     )
     _note_engine(experiment, loaded.engine)
@@ -122,7 +124,7 @@ def _print_cells(experiment: object) -> None:
     print_table(None, ["cell", "data set", "machine", "protocol", "replicate", "points", "state"], rows)
     shared = experiment.plan.n_shared
     also = f" ({shared} more rows share them: provably identical work)" if shared else ""
-    typer.echo(f"{len(rows)} cells{also}, {sum(row[-1] != 'done' for row in rows)} to compute")
+    typer.echo(f"{counted(len(rows), 'cell')}{also}, {sum(row[-1] != 'done' for row in rows)} to compute")
 
 
 def _note_engine(experiment: object, engine: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from mcls.errors import printable
-from mcls.terminal import output
+from mcls.terminal import counted, output
 
 if TYPE_CHECKING:
     from mcls.experiments.runner import Outcome
@@ -66,7 +66,7 @@ def print_failures(outcome: Outcome) -> None:
     if outcome.warned:
         first = outcome.warned[0]
         typer.echo(
-            f"{len(outcome.warned)} cells came with warnings, such as {first['dataset']} {first['machine']} "
+            f"{counted(len(outcome.warned), 'cell')} came with warnings, such as {first['dataset']} {first['machine']} "
             f"replicate {first['replicate']}: {' '.join(first['warnings'][0].split())}",
             err=True,
         )

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from mcls.terminal import counted
+
 
 def validate(
     config: Annotated[str, typer.Argument(metavar="CONFIG", help="A YAML file, or the name of a shipped config.")],
@@ -26,5 +28,5 @@ def validate(
         (len(plan.rows) // len(loaded.datasets), "machine"),
         (loaded.n_replicates, "replicate"),
     ]
-    size = ", ".join(f"{count} {what}{'' if count == 1 else 's'}" for count, what in amounts)
-    typer.echo(f"{path}: ok: {size}, protocol {loaded.protocol}: {len(plan.cells)} cells")
+    size = ", ".join(counted(*amount) for amount in amounts)
+    typer.echo(f"{path}: ok: {size}, protocol {loaded.protocol}: {counted(len(plan.cells), 'cell')}")

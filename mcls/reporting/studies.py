@@ -135,13 +135,14 @@ class Studies:
 
     def __init__(self, out: Path, is_quick: bool = False) -> None:
         self.quick = is_quick
+        self.root = out  # the folder that the user names
         self.out = out / "quick" if is_quick else out
         self._studies: dict[str, Study] = {}
 
     @property
     def bench(self) -> Path:
         """Where the benchmarks are; they have no quick version and stand beside the folder of quick results."""
-        return (self.out.parent if self.quick else self.out) / "bench"
+        return self.root / "bench"
 
     def __getitem__(self, name: str) -> Study:
         if name not in self._studies:

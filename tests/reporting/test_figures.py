@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 
 import numpy as np
 import pytest
@@ -71,8 +72,12 @@ def test_the_heat_map_marks_the_chosen_point(tmp_path):
 
 def test_a_heat_map_of_a_cell_that_is_missing_is_a_mistake(tmp_path):
     studies = Studies(tmp_path, is_quick=True)
-    with pytest.raises(McLsError, match="replicate 0 is not in the store"):
+    with pytest.raises(McLsError, match=f"to run it: mcls tables --all --quick --out {re.escape(str(tmp_path))}$"):
         draw_heatmap(studies, "honeine2013-table4", "iris", "oneLSM", 0)
+    with pytest.raises(McLsError, match="to run it: mcls run honeine2013-table4 --out"):
+        draw_heatmap(Studies(tmp_path), "honeine2013-table4", "iris", "oneLSM", 0)
+    with pytest.raises(McLsError, match="has the replicates 0 to"):
+        draw_heatmap(studies, "honeine2013-table4", "iris", "oneLSM", 99)
     with pytest.raises(McLsError, match="has no row 'iris svm-ovA'"):
         draw_heatmap(studies, "honeine2013-table4", "iris", "svm-ovA", 0)
 

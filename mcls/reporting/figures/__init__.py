@@ -138,6 +138,13 @@ def draw_heatmap(studies: Studies, config: str, dataset: str, machine: str, repl
     if not fitting:
         known = sorted({f"{f.dataset} {format_spec(f.row.machine, {})}" for f in study.figures})
         raise McLsError(f"{study.name} has no row '{dataset} {wanted}'; it has: {', '.join(known)}")
+    n_replicates = len(fitting[0].records)
+    if replicate >= n_replicates:
+        raise McLsError(f"{study.name} has the replicates 0 to {n_replicates - 1}, got {replicate}")
+    if fitting[0].records[replicate] is None:
+        command = "mcls tables --all --quick" if studies.quick else f"mcls run {config}"
+        command += "" if studies.root == Path("results") else f" --out {studies.root}"
+        raise McLsError(f"{dataset} {wanted}: replicate {replicate} has not been run; to run it: {command}")
     with mpl.rc_context(STYLE):
         stem = f"grid-{dataset}-{wanted}-{replicate}".replace(":", "-").replace("=", "-").replace(",", "-")
         return save(heatmap(fitting[0], replicate), studies.out / "figures", stem)

@@ -12,6 +12,7 @@ from mcls.reporting.papers.honeine2013_times import TABLE5, TABLE6
 from mcls.reporting.published import figure, read
 from mcls.reporting.studies import Figures, Studies, missing_note
 from mcls.reporting.table import Entry, Table, Tone, make, number, words
+from mcls.terminal import counted
 
 DATASETS = ("iris", "wine", "glass", "vowel", "yeast")
 PROPOSED = ("oneLSM", "voLSSVM", "voRLS-beta", "voRLS-f", "voSVM")
@@ -152,7 +153,7 @@ def _notes(used: list[Figures]) -> list[str]:
         "cannot come from it.",
     ]
     if borrowed:
-        count = f"{borrowed[0]} replicate{'' if borrowed[0] == 1 else 's'}"
+        count = counted(borrowed[0], "replicate")
         notes.append(f"borrowed: the paper took these figures from other papers; ours have {count}.")
     if any(f.study == "honeine2013-borrowed-vowel" for f in used):
         notes.append("weston-watkins and crammer-singer are tuned over every second power of the grid here.")
