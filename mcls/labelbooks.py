@@ -113,6 +113,13 @@ def label_vectors(labelbook: str | Array, n_classes: int, counts: Array | None =
     return B
 
 
+def labels_of(labelbook: str | Array, present: Array, n_classes: int) -> str | Array:
+    """The labelbook of some of the classes: a name serves any number of them, a matrix gives their columns."""
+    if isinstance(labelbook, str) or np.shape(labelbook)[1:] != (n_classes,):
+        return labelbook
+    return np.asarray(labelbook)[:, present]
+
+
 def label_gram(
     labelbook: str | Array,
     n_classes: int,

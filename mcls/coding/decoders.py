@@ -24,23 +24,19 @@ from mcls.errors import McLsError, unknown_name
 
 Array = np.ndarray
 
-LOSSES: dict[str, Callable[[Array], Array]] = {
-    "linear": lambda z: -z,
-    "hinge": lambda z: np.maximum(0.0, 1.0 - z),
-    "exponential": lambda z: np.exp(np.minimum(-z, 700.0)),  # exp overflows beyond 709
-    "logistic": lambda z: np.logaddexp(0.0, -z),
-    "squared": lambda z: (1.0 - z) ** 2,
+#: Each loss as L(0) and L(z) − L(0): with a narrow kernel the outputs are tiny, and L(z) would round them away.
+LOSSES: dict[str, tuple[float, Callable[[Array], Array]]] = {
+    "linear": (0.0, lambda z: -z),
+    "hinge": (1.0, lambda z: np.maximum(-1.0, -z)),
+    "exponential": (1.0, lambda z: np.expm1(np.minimum(-z, 700.0))),  # exp overflows beyond 709
+    "logistic": (np.log(2.0), lambda z: np.maximum(-z, 0.0) + np.log1p(np.expm1(-np.abs(z)) / 2)),
+    "squared": (1.0, lambda z: z * (z - 2.0)),
 }
 
 
 def hamming(M: Array, F: Array) -> Array:
     """Eq. (1): Σ_s (1 − sign(M_rs f_s))/2; a zero of the code or of the output counts ½."""
     return (M.shape[1] - np.sign(F) @ M.T) / 2
-
-
-def euclidean(M: Array, F: Array) -> Array:
-    """‖M_r − f(x)‖ on the outputs as they are."""
-    return cdist(F, M.astype(float))
 
 
 def attenuated_euclidean(M: Array, F: Array) -> Array:
@@ -53,16 +49,29 @@ def attenuated_euclidean(M: Array, F: Array) -> Array:
     return (1 + S**2) @ np.abs(M).T - 2 * S @ M.T
 
 
-def loss_based(M: Array, F: Array, loss: str) -> Array:
-    """Eq. (2): Σ_s L(M_rs f_s); a zero of the code costs L(0)."""
-    L = LOSSES[loss]
-    return np.stack([L(row * F).sum(axis=1) for row in M], axis=1)
+def loss_based(M: Array, F: Array, loss: str) -> tuple[Array, Array]:
+    """Eq. (2): Σ_s L(M_rs f_s) as its value at f = 0 (k,) and the rest (m, k); a zero of the code costs L(0)."""
+    at_zero, beyond = LOSSES[loss]
+    return np.full(len(M), M.shape[1] * at_zero), np.stack([beyond(row * F).sum(axis=1) for row in M], axis=1)
 
 
-def loss_weighted(M: Array, F: Array, weights: Array) -> Array:
-    """Escalera et al. (2010): Σ_s W_rs exp(−M_rs f_s) with the weights of :func:`training_weights` (k, l)."""
-    L = LOSSES["exponential"]
-    return np.stack([L(row * F) @ w for row, w in zip(M, weights, strict=True)], axis=1)
+def loss_weighted(M: Array, F: Array, weights: Array) -> tuple[Array, Array]:
+    """Escalera et al. (2010): Σ_s W_rs exp(−M_rs f_s) as its value at f = 0 (k,) and the rest (m, k).
+
+    The weights (k, l) are those of :func:`training_weights`.
+    """
+    _, beyond = LOSSES["exponential"]
+    rest = np.stack([beyond(row * F) @ w for row, w in zip(M, weights, strict=True)], axis=1)
+    return weights.sum(axis=1), rest
+
+
+def above_smallest(constants: Array) -> Array:
+    """By how much each of some constants (k,) is above the smallest, differences by rounding left out.
+
+    What all classes have in common decides nothing, and would drown the tiny scores of a narrow kernel.
+    """
+    above = constants - constants.min()
+    return np.where(above > 1e-12 * np.abs(constants).max(), above, 0.0)
 
 
 def training_weights(M: Array, F: Array, y: Array) -> Array:
@@ -95,34 +104,48 @@ def distances(decoder: str, M: Array, F: Array, weights: Array | None = None) ->
     >>> distances("hamming", M, np.array([[0.5, -2.0]]))
     array([[1. , 1.5, 0.5]])
     """
-    if decoder not in DECODERS:
-        raise unknown_name("decoder", str(decoder), DECODERS)
+    _check(decoder, weights)
     if decoder == "hamming":
         return hamming(M, F)
     if decoder == "euclidean":
-        return euclidean(M, F)
+        return cdist(F, M.astype(float))
     if decoder == "attenuated-euclidean":
         return attenuated_euclidean(M, F)
-    if decoder == "loss-weighted":
-        if weights is None:
-            raise McLsError("the loss-weighted decoder needs the weights of the training set")
-        return loss_weighted(M, F, weights)
-    return loss_based(M, F, decoder.removeprefix("loss-"))
+    at_zero, rest = _constant_and_rest(decoder, M, F, weights)
+    return at_zero + rest
 
 
 def class_scores(decoder: str, M: Array, F: Array, weights: Array | None = None) -> Array:
-    """Scores (m, k), the larger the better: minus the distances, with ties of the sign decoders broken.
+    """Scores (m, k), the larger the better: minus the distances, up to what all classes have in common.
 
     ``hamming`` and ``attenuated-euclidean`` look at signs only and often tie. Their distances are multiples of ½;
     the summed outputs Σ_s M_rs f_s, scaled into [−1/5, 1/5] by the largest of the sample, choose among equals
-    and change no order.
+    and change no order. ``euclidean`` is squared.
     """
-    scores = -distances(decoder, M, F, weights)
+    _check(decoder, weights)
     if decoder in ("hamming", "attenuated-euclidean"):
         total = F @ M.T
         largest = np.abs(total).max(axis=1, keepdims=True)
-        scores += total / np.where(largest > 0, 5 * largest, 1.0)
-    return scores
+        return total / np.where(largest > 0, 5 * largest, 1.0) - distances(decoder, M, F)
+    at_zero, rest = _constant_and_rest(decoder, M, F, weights)
+    return -(above_smallest(at_zero) + rest)
+
+
+def _check(decoder: str, weights: Array | None) -> None:
+    if decoder not in DECODERS:
+        raise unknown_name("decoder", str(decoder), DECODERS)
+    if decoder == "loss-weighted" and weights is None:
+        raise McLsError("the loss-weighted decoder needs the weights of the training set")
+
+
+def _constant_and_rest(decoder: str, M: Array, F: Array, weights: Array | None) -> tuple[Array, Array]:
+    """Distances to each codeword at f = 0 (k,) and what the outputs add (m, k); ‖M_r − f‖² without its ‖f‖²."""
+    if decoder == "euclidean":
+        return np.square(M).sum(axis=1).astype(float), -2.0 * F @ M.T
+    if decoder == "loss-weighted":
+        assert weights is not None
+        return loss_weighted(M, F, weights)
+    return loss_based(M, F, decoder.removeprefix("loss-"))
 
 
 def class_probabilities(M: Array, P: Array, unused: float = 0.5) -> Array:

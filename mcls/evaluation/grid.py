@@ -250,11 +250,10 @@ def _refit_features(
     machine: Any, X: Array, y: Array, folds: Sequence[Fold], path: Sequence[Mapping[str, Any]]
 ) -> Array:
     """Predicted codes of a scikit-learn classifier, fitted on each training fold at each point."""
-    return np.stack(
-        [
-            np.concatenate(
-                [clone(machine).set_params(**p).fit(X[train], y[train]).predict(X[test]) for train, test in folds]
-            )
-            for p in path
-        ]
-    )
+
+    def predicted(point: Mapping[str, Any], train: Array, test: Array) -> Array:
+        if (y[train] == y[train[0]]).all():  # one class to learn from: it is the only answer
+            return np.full(len(test), y[train[0]])
+        return clone(machine).set_params(**point).fit(X[train], y[train]).predict(X[test])
+
+    return np.stack([np.concatenate([predicted(point, *fold) for fold in folds]) for point in path])

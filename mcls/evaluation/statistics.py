@@ -87,7 +87,7 @@ def ttest_5x2cv(errors_a: ArrayLike, errors_b: ArrayLike) -> TestResult:
     if scale > 0:
         t = float(p[0, 0] / scale)
     else:
-        t = float(np.copysign(np.inf, p[0, 0]))
+        t = float(np.copysign(np.inf, p[0, 0])) if p[0, 0] else 0.0
     return TestResult(t, float(2.0 * stats.t.sf(abs(t), 5)))
 
 
@@ -143,7 +143,12 @@ class FriedmanResult:
 
 def average_ranks(errors: ArrayLike) -> np.ndarray:
     """Average rank of each machine (k,) from errors (N data sets, k machines); equal errors share a rank."""
-    return stats.rankdata(np.asarray(errors, dtype=float), axis=1).mean(axis=0)
+    return stats.rankdata(_without_rounding(errors), axis=1).mean(axis=0)
+
+
+def _without_rounding(errors: ArrayLike) -> np.ndarray:
+    """Errors without their last digits: means of equal counts, summed in another order, are equal again."""
+    return np.round(np.asarray(errors, dtype=float), 9)
 
 
 def nemenyi_critical_difference(n_machines: int, n_datasets: int, alpha: float = 0.05) -> float:
@@ -163,7 +168,7 @@ def friedman(errors: ArrayLike, alpha: float = 0.05) -> FriedmanResult:
     χ²_F = 12N / (k(k+1)) (Σ_j R_j² − k(k+1)²/4), divided by 1 − Σ(t³−t) / (Nk(k²−1)) for groups of t tied
     errors; Iman and Davenport's F = (N−1)χ² / (N(k−1) − χ²) with k−1 and (k−1)(N−1) degrees of freedom.
     """
-    errors = np.asarray(errors, dtype=float)
+    errors = _without_rounding(errors)
     if errors.ndim != 2 or errors.shape[0] < 2 or errors.shape[1] < 2 or not np.isfinite(errors).all():
         raise McLsError(
             "Friedman's test needs the errors of at least two machines on at least two data sets, none missing; "

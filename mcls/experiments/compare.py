@@ -48,11 +48,18 @@ class Pair:
         result: TestResult | None = getattr(self, test)
         if result is None or self.error_a is None or self.error_b is None:
             return "not complete"
-        if result.identical:
+        if result.identical and (self.f is None or self.f.identical):
             return "identical"
         if not result.differs(alpha):
             return "no difference"
-        return f"{self.a if self.error_a < self.error_b else self.b} better"
+        # Each test looks at differences of its own, and they may point the other way than the mean errors.
+        if isinstance(result, McNemarResult):
+            worse_a: float = result.only_a_wrong - result.only_b_wrong
+        elif result is self.t:
+            worse_a = result.statistic
+        else:
+            worse_a = round(self.error_a - self.error_b, 9)
+        return f"{self.a if worse_a < 0 else self.b} better" if worse_a else "they differ, equal on average"
 
 
 def comparison(machines: Sequence[str], datasets: Sequence[str], seed: int, engine: str, out: Path) -> Experiment:

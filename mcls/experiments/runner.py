@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 import joblib
+from joblib.externals.loky.process_executor import TerminatedWorkerError
 from threadpoolctl import threadpool_limits
 
 from mcls.errors import McLsError
@@ -113,17 +114,7 @@ def run_cells(
 
 def compute(cell: Cell) -> Record:
     """Compute one cell on one BLAS thread; whatever it raises becomes a record of the failure."""
-    record: Record = {
-        "format": FORMAT,
-        "key": cell.key,
-        "status": "failed",
-        "dataset": cell.dataset.label,
-        "machine": cell.machine,
-        "options": dict(cell.options),
-        "replicate": cell.replicate,
-        "identity": cell.identity(),
-        "engine": cell.engine,
-    }
+    record = _blank(cell)
     started = time.perf_counter()
     cpu = time.process_time()
     try:
@@ -150,23 +141,75 @@ def compute(cell: Cell) -> Record:
     return record
 
 
+def _blank(cell: Cell) -> Record:
+    """The record of a cell before anything is known of it."""
+    return {
+        "format": FORMAT,
+        "key": cell.key,
+        "status": "failed",
+        "dataset": cell.dataset.label,
+        "machine": cell.machine,
+        "options": dict(cell.options),
+        "replicate": cell.replicate,
+        "identity": cell.identity(),
+        "engine": cell.engine,
+    }
+
+
 def _results(todo: list[Cell], jobs: int, backend: str, scheduler: str | None) -> Generator[Record, None, None]:
     """Yield records in the order they are finished."""
     if not todo:
         return
     if backend == "dask":
         with _dask(scheduler, jobs), joblib.parallel_config(backend="dask"):
-            yield from _unordered(todo, -1)
+            yield from _unordered(todo, -1, 1 if jobs == 1 else "2*n_jobs")
     elif jobs == 1 or len(todo) == 1:
         yield from map(compute, todo)
     else:
         with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
-            yield from _unordered(todo, min(jobs, len(todo)), parent=os.getpid())
+            yield from _surviving(todo, jobs)
 
 
-def _unordered(todo: list[Cell], jobs: int, parent: int | None = None) -> Generator[Record, None, None]:
+def _surviving(todo: list[Cell], jobs: int) -> Generator[Record, None, None]:
+    """Go on when the system kills a worker, as for want of memory: every cell that may have been its is run alone,
+    and one that is killed again has failed.
+    """
+    rest = {cell.key: cell for cell in todo}
+    while rest:
+        workers = min(jobs, len(rest))
+        try:
+            with contextlib.closing(_unordered(list(rest.values()), workers, 2 * workers, os.getpid())) as records:
+                for record in records:
+                    del rest[record["key"]]
+                    yield record
+        except TerminatedWorkerError:
+            for key in list(rest)[: 2 * workers]:  # no more were under way
+                yield _alone(rest.pop(key))
+
+
+def _alone(cell: Cell) -> Record:
+    """Compute a cell in a process of its own; if that is killed, the cell has failed."""
+    try:
+        return next(_unordered([cell], 2, 1, os.getpid()))  # with one worker joblib would stay in this process
+    except TerminatedWorkerError:
+        return {
+            **_blank(cell),
+            "error": "the process was killed by the system; it may need more memory than there is",
+            "traceback": "",
+            "seconds": 0.0,
+            "cpu_seconds": 0.0,
+            "peak_memory_gb": None,
+            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+            "environment": environment(),
+        }
+
+
+def _unordered(
+    todo: list[Cell], jobs: int, ahead: int | str, parent: int | None = None
+) -> Generator[Record, None, None]:
+    """Records of cells of which never more than ``ahead`` are given out at once."""
     # batch_size=1: a batch would hold finished cells back until its last one is done.
-    parallel = joblib.Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")
+    parallel = joblib.Parallel(n_jobs=jobs, batch_size=1, pre_dispatch=ahead, return_as="generator_unordered")
     with _interrupts_ignored():
         results = parallel(joblib.delayed(_work)(cell, parent) for cell in todo)
     try:

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcls.errors import McLsError
 from mcls.kernels import check_precomputed, kernel_matrix
+from mcls.solvers.linear import PrecisionError
 
 Array = np.ndarray
 Fold = tuple[Array, Array]  # (train, test) row indices
@@ -53,6 +54,9 @@ class KernelMachine(ClassifierMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         """Refuse parameters out of range; called before every fit."""
+
+    def _keep_classes(self, present: Array, n_classes: int) -> None:
+        """Restrict a parameter that lists all classes, such as a matrix of labels, to those that a fold holds."""
 
     # scikit-learn's interface -------------------------------------------------------------------------------
 
@@ -158,12 +162,25 @@ class KernelMachine(ClassifierMixin, BaseEstimator):
             return refit_sweep(self, K, y, ell, folds, points)
         # A fold without some class is another problem (fewer classes, another labelbook): it is refitted.
         complete = [bool(np.bincount(y[train], minlength=ell).all()) for train, _ in folds]
+        if not any(complete):
+            return refit_sweep(self, K, y, ell, folds, points)
         known = {} if prepared is None else {"prepared": prepared}
-        fast = iter(self._sweep(K, y, ell, [f for f, c in zip(folds, complete) if c], points, **known))
+        try:
+            swept = self._sweep(K, y, ell, [f for f, c in zip(folds, complete) if c], points, **known)
+        except PrecisionError:
+            return refit_sweep(self, K, y, ell, folds, points)
+        fast = iter(swept)
         return [
             next(fast) if whole else refit_sweep(self, K, y, ell, [fold], points)[0]
             for fold, whole in zip(folds, complete)
         ]
+
+
+def _for_classes(machine: Any, present: Array, n_classes: int) -> Any:
+    """The machine itself, ready for a fold that may lack some of the classes."""
+    if len(present) < n_classes and isinstance(machine, KernelMachine):
+        machine._keep_classes(present, n_classes)
+    return machine
 
 
 def refit_sweep(
@@ -184,7 +201,7 @@ def refit_sweep(
         else:
             K_train, K_test = K[np.ix_(train, train)], K[np.ix_(test, train)]
             for i, point in enumerate(points):
-                fitted = clone(machine).set_params(**point)
+                fitted = _for_classes(clone(machine).set_params(**point), present, n_classes)
                 fitted._check_parameters()
                 fitted._fit(K_train, codes, len(present))
                 scores[i][:, present] = fitted._scores(K_test)
@@ -223,7 +240,7 @@ def sweep_rows(
             scores[:, :, present] = 0.0
             continue
         for group in groups.values():
-            some = [machines[i] for i in group]
+            some = [_for_classes(clone(machines[i]), present, n_classes) for i in group]
             if engine == "refit":
                 found = np.stack([m.fit(X[train], codes)._class_scores(X[test]) for m in some])
             else:

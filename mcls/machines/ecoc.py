@@ -163,6 +163,11 @@ class ECOC(CodeMachine):
         self.degree = degree
         self.coef0 = coef0
 
+    def _keep_classes(self, present: Array, n_classes: int) -> None:
+        if not isinstance(self.coding, str) and len(self.coding) == n_classes:
+            M = np.asarray(self.coding)[present]
+            self.coding = M[:, (M > 0).any(axis=0) & (M < 0).any(axis=0)]  # columns that still have two sides
+
     def _design(self, A: Array, y: Array, n_classes: int) -> tuple[Array, Array, Array]:
         return coding_matrix(self.coding, n_classes, self.random_state), y, np.arange(n_classes)
 

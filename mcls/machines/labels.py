@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from mcls.coding.decoders import above_smallest
 from mcls.errors import McLsError, unknown_name
 from mcls.kernels import check_positive
-from mcls.labelbooks import get_labelbook, label_gram, label_vectors
+from mcls.labelbooks import get_labelbook, label_gram, label_vectors, labels_of
 from mcls.machines.base import KernelMachine
 
 Array = np.ndarray
@@ -33,6 +34,9 @@ class LabelMachine(KernelMachine):
     def check_labels(self, y: Array, n_classes: int) -> None:
         """Refuse a labelbook that cannot serve classes with the codes y, before anything is fitted."""
         self._labels(y, n_classes)
+
+    def _keep_classes(self, present: Array, n_classes: int) -> None:
+        self.set_params(labelbook=labels_of(self.labelbook, present, n_classes))
 
     def _labels(self, y: Array, n_classes: int) -> tuple[Array, Array]:
         """Label vectors B (p, ℓ) and their Gram matrix L (ℓ, ℓ) for a training set with codes y."""
@@ -66,7 +70,9 @@ def decide(g: Array, B: Array, L: Array, decision: str, bias: Array | None = Non
     scores = g @ L
     if bias is not None:
         scores = scores + bias @ B
-    return scores if decision == "max" else 2 * scores - np.diag(L)
+    if decision == "max":
+        return scores
+    return 2 * scores - above_smallest(np.diag(L))
 
 
 def gammas_of(points: Any) -> list[float]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mcls.kernels import KernelFunction
+from mcls.labelbooks import labels_of
 from mcls.machines.base import Fold, KernelMachine, Point, refit_sweep
 from mcls.machines.codewords import check_weights, codeword_norms, settle_ties, swept_path
 from mcls.solvers import olc
@@ -25,6 +26,9 @@ class _CodewordMachine(KernelMachine):
 
     def _check_parameters(self) -> None:
         check_weights("lambda1", self.lambda1, self.lambda2)
+
+    def _keep_classes(self, present: Array, n_classes: int) -> None:
+        self.set_params(codewords=labels_of(self.codewords, present, n_classes))
 
     def _sweep(
         self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point]

@@ -29,6 +29,7 @@ class VectorMachine(LabelMachine):
     def _begin(self, y: Array, n_classes: int) -> None:
         self._set_labels(y, n_classes)
         self.y_codes_ = y
+        self.__dict__.pop("bias_", None)  # of an earlier fit, with other parameters
 
     def _refuse_bias_with_label_kernel(self) -> None:
         if self.bias and self.label_kernel != "linear":

@@ -38,6 +38,15 @@ _BLOCKS_UP_TO = 0.1
 _SYMMETRIC_FROM = 32  # rows
 
 
+# A shift δ is told apart from rounding in A + δI only above this share of the largest eigenvalue of A.
+_SMALLEST_SHIFT = 1e-11
+_SMALLEST_SHIFT_LOW_RANK = 1e-7  # where the inverse is a difference, (I − Q(Λ + δI)⁻¹Qᵀ)/δ
+
+
+class PrecisionError(ArithmeticError):
+    """A decomposition cannot give what is asked of it; a factorisation for each system can."""
+
+
 def solve_spd(A: Array, R: Array) -> Array:
     """Solve AX = R for a symmetric positive definite A (n, n); a numerically indefinite one by LDLᵀ.
 
@@ -140,7 +149,8 @@ def _diagonal_blocks(A: Array) -> list[Array]:
     n = len(A)
     if n < _BLOCKS_FROM:
         return [np.arange(n)]
-    tiny = 1e-16 * np.abs(A.diagonal()).max() / n  # n × n of them have a norm of 10⁻¹⁶ times the largest entry
+    # n × n of them have a norm below the rounding of any diagonal entry, however much the rows differ in size.
+    tiny = 1e-16 * np.abs(A.diagonal()).min() / n
     linked = A > tiny
     linked |= A < -tiny
     if np.count_nonzero(linked) > _BLOCKS_UP_TO * n * n:
@@ -210,8 +220,18 @@ class Spectrum:
             return weights, np.zeros((len(shifts), 1)), np.ones((len(shifts), 1))
         return weights, 1 / shifts[:, None], -1 / shifts[:, None]
 
+    def _check_shifts(self, shifts: Array) -> None:
+        """Refuse a shift that drowns in the rounding of the decomposition, relative to the largest eigenvalue."""
+        whole = len(self.values) == len(self.vectors)
+        smallest = (_SMALLEST_SHIFT if whole else _SMALLEST_SHIFT_LOW_RANK) * np.abs(self.values).max(initial=0.0)
+        if shifts.min() < smallest:
+            raise PrecisionError(
+                f"a shift of {shifts.min():g} is below {smallest:g}, what the decomposition resolves"
+            )
+
     def solve(self, shifts: Array, R: Array) -> Array:
-        """M R (g, n, r) for each of g shifts."""
+        """M R (g, n, r) for each of g shifts; a ``PrecisionError`` where digits are lost."""
+        self._check_shifts(shifts)
         weights, a, b = self._weights(shifts)
         projected = (b * weights).T[:, :, None] * (self.vectors.T @ R)[:, None, :]  # (·, g, r)
         products = self.vectors @ projected.reshape(len(weights.T), -1)  # (n, g·r): one large product

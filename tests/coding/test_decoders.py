@@ -77,6 +77,15 @@ def test_one_vs_all_rule_is_the_largest_output():
         assert np.array_equal(class_scores(decoder, one_vs_all(6), outputs).argmax(axis=1), F.argmax(axis=1))
 
 
+@pytest.mark.parametrize("decoder", [d for d in DECODERS if d != "attenuated-euclidean"])
+def test_tiny_outputs_of_a_narrow_kernel_are_not_rounded_away(decoder):
+    F = np.random.default_rng(1).normal(size=(50, 4))
+    W = np.full((4, 4), 0.25)
+    found = [class_scores(decoder, one_vs_all(4), scale * F, W).argmax(axis=1) for scale in (1e-3, 1e-30)]
+    assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[1], F.argmax(axis=1))
+
+
 def test_all_pairs_rules_are_summed_outputs_and_votes():
     k = 5
     M = all_pairs(k)

@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from mcls import OneLSM, VoLSSVM, VoRLS
+from mcls import ECOC, RLSC, OneLSM, VoLSSVM, VoRLS
 from mcls.data import load_dataset
 from mcls.errors import McLsError
 from mcls.evaluation.folds import class_half_split, stratified_folds
@@ -159,6 +159,65 @@ def test_fast_equals_refit_in_every_label(name, machine, options):
 @pytest.mark.parametrize("name, machine, options", list(_cases(["iris", "wine", "glass", "vowel"])), ids=str)
 def test_fast_equals_refit_in_every_label_of_the_papers_grid(name, machine, options):
     assert _labels_that_differ(name, machine, options, PAPER_GRID) == 0
+
+
+@pytest.mark.parametrize("machine", ["oneLSM", "ovO", "voLSSVM"])
+@pytest.mark.parametrize("kernel", ["linear", "polynomial"])
+def test_fast_equals_refit_where_a_decomposition_loses_its_digits(machine, kernel):
+    X, y = load("thyroid")
+    X = np.column_stack([X, np.zeros(len(X))])
+    X[0, -1] = 1e11 if kernel == "linear" else 1e4  # one row is far larger than the others
+    folds = stratified_folds(y, 4, seed=0)
+    estimator = MACHINES[machine].create(kernel=kernel)
+    grid = {"gamma": [2.0**-4, 16.0]}
+    fast, refit = (search(estimator, X, y, grid, folds, engine=engine).predictions for engine in ("fast", "refit"))
+    assert np.array_equal(fast, refit)
+
+
+def test_fast_equals_refit_where_the_low_rank_form_loses_its_digits():
+    X = np.random.default_rng(0).uniform(-1, 1, size=(520, 2))
+    y = np.digitize(X[:, 0], [-0.3, 0.3])
+    near = np.ones((2, 3)) + 1e-3 * np.array([[0, 1, 2], [2, 0, 1]])  # label vectors that hardly differ
+    folds = stratified_folds(y, 3, seed=0)
+    estimator = VoLSSVM(sigma=4.0, labelbook=near)
+    fast, refit = (
+        search(estimator, X, y, {"gamma": [1e7]}, folds, engine=engine).predictions for engine in ("fast", "refit")
+    )
+    assert np.array_equal(fast, refit)
+
+
+@pytest.mark.parametrize("name", sorted(MACHINES))
+@pytest.mark.parametrize("sizes", [(12, 12, 1), (20, 1)], ids=str)
+def test_no_machine_stops_at_a_fold_without_a_class(name, sizes):
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    X = np.random.default_rng(0).normal(size=(len(y), 2)) + 3 * y[:, None]
+    rows = np.random.default_rng(1).permutation(len(y))
+    folds = [(np.sort(rows[::2]), np.sort(rows[1::2])), (np.sort(rows[1::2]), np.sort(rows[::2]))]
+    lone = len(y) - 1  # the last row is the only one of its class: each fold lacks it in training or in testing
+    folds = [(train[train != lone], np.union1d(test, [lone])) for train, test in folds][:1]
+    result = search(MACHINES[name].create(), X, y, {}, folds)
+    assert (result.predictions[:, lone] != y[lone]).all()
+    assert result.best_error < 0.3
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        OneLSM(labelbook=np.array([[1, 0, 0], [0, 1, 0], [0, 1, 1.0]])),
+        RLSC(codewords=np.eye(3)),
+        ECOC(coding=np.array([[1, 1, 0], [-1, 1, 1], [-1, -1, -1]])),
+        OneLSM(labelbook=np.eye(3), solver="nystrom", n_landmarks=5),
+    ],
+    ids=str,
+)
+def test_a_matrix_of_labels_serves_a_fold_without_a_class(estimator):
+    y = np.repeat([0, 1, 2], [12, 1, 12])
+    X = np.random.default_rng(0).normal(size=(25, 2)) + 3 * y[:, None]
+    train = np.array([i for i in range(0, 25, 2) if i != 12])
+    folds = [(train, np.setdiff1d(np.arange(25), train))]
+    result = search(estimator, X, y, {}, folds)
+    assert result.predictions[0, 12] in (0, 2)
+    assert result.best_error < 0.2
 
 
 def test_expand_grid_parses_each_parameter():

@@ -92,6 +92,20 @@ def test_no_variance_but_a_difference_is_infinitely_significant():
         assert ttest_5x2cv(a - 0.125, a).statistic == -np.inf
 
 
+def test_a_t_of_zero_by_zero_rejects_nothing():
+    a, b = np.full((5, 2), 0.25), np.full((5, 2), 0.25)
+    b[1:] = 0.375  # no variance inside any replication, and no difference in the one that t looks at
+    result = ttest_5x2cv(a, b)
+    assert (result.statistic, result.p, result.identical) == (0.0, 1.0, False)
+
+
+def test_rounding_breaks_no_tie_between_ranks():
+    low, high = 31.49532710280373, 31.49532710280374  # one mean, its ten errors added in two orders
+    errors = [[low, high, 50.0], [high, low, 50.0], [low, high, 60.0]]
+    assert average_ranks(errors).tolist() == [1.5, 1.5, 3.0]
+    assert friedman(errors).chi2 == pytest.approx(stats.friedmanchisquare(*np.round(errors, 6).T).statistic)
+
+
 def test_threshold_of_the_paper():
     # honeine2013, Sec. 8: equality is rejected at 0.95 when f exceeds 4.74.
     assert stats.f.ppf(0.95, 10, 5) == pytest.approx(4.74, abs=0.005)

@@ -9,7 +9,7 @@ import pytest
 
 from mcls.data import load_dataset
 from mcls.evaluation.packing import unpack
-from mcls.evaluation.statistics import TestResult, average_ranks, ftest_5x2cv, mcnemar, ttest_5x2cv
+from mcls.evaluation.statistics import McNemarResult, TestResult, average_ranks, ftest_5x2cv, mcnemar, ttest_5x2cv
 from mcls.experiments import compare
 
 MACHINES = ["oneLSM:sigma=1", "OVA:sigma=1", "oneLSM:kernel=linear"]
@@ -49,6 +49,26 @@ def test_verdicts():
     assert replace(pair, error_a=3.0).verdict("f", 0.05) == "b better"
     assert pair.verdict("f", 0.001) == pair.verdict("t", 0.05) == "no difference"
     assert pair.verdict("mcnemar", 0.05) == "not complete"
+
+
+def test_a_verdict_follows_the_differences_that_its_test_looked_at():
+    means_for_a = compare.Pair(
+        "d",
+        "a",
+        "b",
+        error_a=1.0,
+        error_b=2.0,
+        f=TestResult(9.0, 0.01),
+        t=TestResult(4.0, 0.01),
+        mcnemar=McNemarResult(0.0, 0.03, False, only_a_wrong=6, only_b_wrong=0),
+    )
+    assert means_for_a.verdict("f", 0.05) == "a better"
+    assert means_for_a.verdict("t", 0.05) == means_for_a.verdict("mcnemar", 0.05) == "b better"
+    equal = replace(means_for_a, error_b=1.0 + 1e-15)
+    assert equal.verdict("f", 0.05) == "they differ, equal on average"
+    # McNemar's test sees one replication: machines that agree there are not the same for that.
+    agree = replace(means_for_a, mcnemar=McNemarResult(0.0, 1.0, True))
+    assert agree.verdict("mcnemar", 0.05) == "no difference"
 
 
 def test_ranking_over_data_sets(experiment):

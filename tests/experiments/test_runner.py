@@ -11,10 +11,13 @@ import subprocess
 import sys
 import time
 import warnings
+from contextlib import nullcontext
+from dataclasses import fields
 
 import pytest
 
 from mcls.errors import McLsError
+from mcls.experiments.cells import Cell
 from mcls.experiments.runner import run_cells
 
 from .small import SMALL, make_experiment, without_times
@@ -172,6 +175,33 @@ def test_a_failing_cell_is_recorded_does_not_stop_the_others_and_is_tried_again(
     again = experiment.run()
     assert (again.computed, again.reused, again.failed) == (3, 3, [])
     assert experiment.summary()[0].mean is not None
+
+
+def test_a_worker_killed_by_the_system_costs_one_cell(tmp_path):
+    class Lethal(Cell):  # a class of a function travels to the workers as it is
+        def compute(self):
+            os.kill(os.getpid(), signal.SIGKILL)  # what the system does when there is no memory left
+
+    experiment = make_experiment(tmp_path, machines=["ovO"], datasets="iris:sample=60", replicates=6)
+    cells = list(experiment.plan.cells)
+    cells[1] = Lethal(**{f.name: getattr(cells[1], f.name) for f in fields(Cell) if f.init})
+    outcome = run_cells(cells, experiment.store, jobs=2)
+    assert (outcome.computed, outcome.not_run) == (5, 0)
+    (record,) = outcome.failed
+    assert record["replicate"] == 1
+    assert "killed by the system" in record["error"]
+    again = experiment.run()
+    assert (again.computed, again.reused) == (1, 5)
+
+
+def test_on_a_cluster_too_times_are_measured_one_cell_at_a_time(tmp_path, monkeypatch):
+    ahead = []
+    monkeypatch.setattr("mcls.experiments.runner._dask", lambda *a: nullcontext())
+    monkeypatch.setattr("mcls.experiments.runner._unordered", lambda todo, jobs, n: iter(ahead.append(n) or ()))
+    monkeypatch.setattr("joblib.parallel_config", lambda **k: nullcontext())
+    for timing in (True, False):
+        make_experiment(tmp_path / str(timing), timing=timing).run(jobs=2, backend="dask", scheduler="any")
+    assert ahead == [1, "2*n_jobs"]
 
 
 def test_fail_fast_stops_at_the_first_failure(tmp_path, flaky):

@@ -205,6 +205,23 @@ def test_decision_rules_agree_for_labels_of_one_norm_and_one_entry_a_class(machi
     assert np.array_equal(rules[0], rules[2])
 
 
+def test_the_nearest_label_is_found_from_tiny_scores_too():
+    X, y = load("wine")
+    machine = OneLSM(sigma=2.0**-4).fit(X[::2], y[::2])  # a narrow kernel: scores down to 10⁻³⁰⁰
+    expected = machine.predict(X[1::2])
+    for book in ("indicators", "pm1", "alignment", "mincorr"):
+        nearest = OneLSM(sigma=2.0**-4, labelbook=book, decision="nearest").fit(X[::2], y[::2])
+        assert np.array_equal(nearest.predict(X[1::2]), expected)
+
+
+@pytest.mark.parametrize("cls", [VoLSSVM, VoSVM])
+def test_a_machine_fitted_again_without_a_bias_has_none(cls):
+    X, y = load("iris")
+    again = cls(bias=True).fit(X, y).set_params(bias=False).fit(X, y)
+    assert not hasattr(again, "bias_")
+    assert np.array_equal(again.decision_function(X), cls().fit(X, y).decision_function(X))
+
+
 def test_nearest_label_differs_when_the_norms_do():
     X, y = load("iris")
     book = np.diag([1.0, 1.0, 3.0])
