@@ -31,6 +31,7 @@ MISSING = {"", "?", "na", "n/a", "#n/a", "nan", "null"}  # not "none": that is a
 MAX_LINE = 2**24  # characters; more is no table but a file without line ends
 INDEX = re.compile(r"-?\d+")
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
+BAD_BYTE = re.compile("[\udc80-\udcff]")  # how Python writes a byte that is no UTF-8 (surrogateescape)
 
 
 class Cell(NamedTuple):
@@ -346,24 +347,22 @@ def _open(path: Path) -> IO[str]:
             start = raw.read(2)
         if start in {b"\xff\xfe", b"\xfe\xff"}:
             raise McLsError(f"{path} is UTF-16; save it as UTF-8")
-        return opener(path, "rt", encoding="utf-8-sig", newline="")
+        return opener(path, "rt", encoding="utf-8-sig", errors="surrogateescape", newline="")
     except (OSError, EOFError, zlib.error) as error:
         raise McLsError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _lines(path: Path, stream: IO[str]) -> Iterator[str]:
-    """Yield lines of bounded length."""
+    """Yield lines of bounded length, all of them text."""
     number = 0
     try:
         while line := stream.readline(MAX_LINE + 1):
             number += 1
             if len(line) > MAX_LINE:
                 raise McLsError(f"{path}: line {number} is longer than {MAX_LINE} characters: is this a table?")
+            if not line.isascii() and (bad := BAD_BYTE.search(line)):
+                byte = ord(bad[0]) - 0xDC00
+                raise McLsError(f"{path} is not UTF-8 text (byte 0x{byte:02x} in line {number}); save it as UTF-8")
             yield line
-    except UnicodeDecodeError as error:
-        byte = error.object[error.start]
-        raise McLsError(
-            f"{path} is not UTF-8 text (byte 0x{byte:02x} after line {number}); save it as UTF-8"
-        ) from None
     except (OSError, EOFError, zlib.error) as error:
         raise McLsError(f"cannot read {path}: {error}") from None
