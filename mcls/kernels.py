@@ -27,6 +27,9 @@ KERNEL_PARAMETERS = ("kernel", "sigma", "degree", "coef0")
 # Subnormal numbers are 10–100 times slower in every product; at σ = 2⁻⁴ many kernel values are that small.
 _TINY = 1e-290
 
+# Machines multiply two kernel values, and a sum of such products must stay a number.
+_LARGEST = 1e150
+
 # Rows handled at once, so that temporaries stay small beside the matrix itself.
 _BLOCK = 512
 
@@ -39,11 +42,15 @@ def squared_distances(X: Array, Z: Array | None = None) -> Array:
     the rows are centred first, and a distance that still cancels is computed again by differences.
     """
     reference = X if Z is None else Z
-    centre = reference.mean(axis=0)
-    B = reference - centre  # (m, d)
-    A = B if Z is None else X - centre  # (n, d)
-    norms_b = np.einsum("ij,ij->i", B, B)
-    norms_a = norms_b if Z is None else np.einsum("ij,ij->i", A, A)
+    with np.errstate(over="ignore", invalid="ignore"):
+        centre = reference.mean(axis=0)
+        B = reference - centre  # (m, d)
+        A = B if Z is None else X - centre  # (n, d)
+        norms_b = np.einsum("ij,ij->i", B, B)
+        norms_a = norms_b if Z is None else np.einsum("ij,ij->i", A, A)
+        bound = 2.0 * (norms_a.max(initial=0.0) + norms_b.max(initial=0.0))  # ‖a − b‖² ≤ 2‖a‖² + 2‖b‖²
+    if not np.isfinite(bound):
+        raise _overflow(X, reference)
     D2 = A @ B.T  # (n, m); exactly symmetric when A is B (BLAS computes one triangle)
     for start in range(0, len(A), _BLOCK):
         block = slice(start, start + _BLOCK)
@@ -66,7 +73,8 @@ def gaussian(D2: Array, sigma: float) -> Array:
     array([[1.        , 0.36787944]])
     """
     check_positive("sigma", sigma)
-    K = np.multiply(D2, -0.5 / (sigma * sigma))
+    with np.errstate(over="ignore"):  # exp(−∞) is the zero it should be
+        K = np.multiply(D2, -0.5 / (sigma * sigma))
     np.exp(K, out=K)
     for start in range(0, len(K), _BLOCK):
         block = K[start : start + _BLOCK]
@@ -76,14 +84,31 @@ def gaussian(D2: Array, sigma: float) -> Array:
 
 def linear(X: Array, Z: Array) -> Array:
     """Linear kernel xᵀz; shape (n, m)."""
-    return X @ Z.T
+    with np.errstate(over="ignore", invalid="ignore"):
+        K = X @ Z.T
+    _refuse_overflow(K, X, Z)
+    return K
 
 
 def polynomial(X: Array, Z: Array, degree: int = 3, coef0: float = 1.0) -> Array:
     """Polynomial kernel (xᵀz + coef0)^degree; shape (n, m)."""
     if degree < 1:
         raise McLsError(f"degree must be at least 1, got {degree}")
-    return (X @ Z.T + coef0) ** degree
+    with np.errstate(over="ignore", invalid="ignore"):
+        K = (X @ Z.T + coef0) ** degree
+    _refuse_overflow(K, X, Z)
+    return K
+
+
+def _refuse_overflow(K: Array, X: Array, Z: Array) -> None:
+    # NaN is the largest and the smallest of all; min and max need no second matrix.
+    if not -_LARGEST <= K.min(initial=0.0) <= K.max(initial=0.0) <= _LARGEST:
+        raise _overflow(X, Z)
+
+
+def _overflow(X: Array, Z: Array) -> McLsError:
+    largest = max(float(np.abs(rows).max()) for rows in (X, Z))
+    return McLsError(f"the kernel overflows: features as large as {largest:.3g}; scale them")
 
 
 def kernel_matrix(
@@ -107,6 +132,8 @@ def kernel_matrix(
         expected = (len(X), len(X) if Z is None else len(Z))
         if K.shape != expected:
             raise McLsError(f"the kernel function returned shape {K.shape}, expected {expected}")
+        if not np.isfinite(K).all():
+            raise McLsError("the kernel function returned values that are not finite numbers")
         return K
     if kernel == "gaussian":
         return gaussian(squared_distances(X, Z), sigma)
@@ -124,6 +151,10 @@ def check_precomputed(K: Array, *, tol: float = 1e-8) -> None:
             f"Precomputed matrix must be a square matrix. Input is a {'x'.join(map(str, K.shape))} matrix."
         )
     scale = float(np.abs(K).max(initial=0.0)) or 1.0
+    if scale > _LARGEST:
+        raise McLsError(
+            f"a precomputed kernel matrix must not exceed {_LARGEST:g}, and this one reaches {scale:.3g}"
+        )
     if np.abs(K - K.T).max(initial=0.0) > tol * scale:
         raise McLsError("a precomputed kernel matrix must be symmetric")
     shift = tol * scale * len(K)

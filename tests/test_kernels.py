@@ -1,5 +1,7 @@
 """Kernels: distances, widths, subnormals, and what is refused."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -63,14 +65,36 @@ def test_a_width_that_is_not_positive_is_refused(sigma):
         kernel_matrix(np.eye(2), sigma=sigma)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kernel", ["gaussian", "linear", "polynomial"])
+@pytest.mark.parametrize("size", [1e200, 1e308])
+def test_a_kernel_that_overflows_is_refused(kernel, size):
+    X = np.random.default_rng(3).uniform(-1, 1, size=(20, 3))
+    X[4, 2] = 1.0
+    for rows, others in [(size * X, None), (size * X, X), (X, size * X)]:
+        with pytest.raises(McLsError, match=re.escape(f"overflows: features as large as {size:g}; scale them")):
+            kernel_matrix(rows, others, kernel=kernel)
+
+
+@pytest.mark.filterwarnings("error")
+def test_distances_near_the_largest_number_are_right_or_refused():
+    X = np.array([[0.0], [1.0], [3.0]])
+    assert np.allclose(squared_distances(1e153 * X) / 1e306, cdist(X, X, "sqeuclidean"), rtol=1e-12)
+    with pytest.raises(McLsError, match="overflows"):
+        squared_distances(1e154 * X)
+    assert np.array_equal(gaussian(np.array([[0.0, 1e300]]), sigma=1e-100), [[1, 0]])
+
+
 def test_unknown_kernel_gets_a_suggestion():
     with pytest.raises(McLsError, match="did you mean 'gaussian'"):
         kernel_matrix(np.eye(2), kernel="gausian")
 
 
-def test_a_callable_must_return_the_right_shape():
+def test_a_callable_must_return_the_right_shape_and_numbers():
     with pytest.raises(McLsError, match=r"shape \(1, 1\), expected \(2, 2\)"):
         kernel_matrix(np.eye(2), kernel=lambda X, Z: np.eye(1))
+    with pytest.raises(McLsError, match="not finite"):
+        kernel_matrix(np.eye(2), kernel=lambda X, Z: np.full((2, 2), np.inf))
 
 
 @pytest.mark.parametrize(
@@ -79,6 +103,7 @@ def test_a_callable_must_return_the_right_shape():
         (np.ones((2, 3)), "square"),
         (np.array([[1.0, 0.5], [0.1, 1.0]]), "symmetric"),
         (np.array([[1.0, 2.0], [2.0, 1.0]]), "positive semi-definite"),
+        (1e200 * np.eye(2), "this one reaches 1e\\+200"),
     ],
 )
 def test_what_is_no_kernel_matrix_is_refused(K, message):

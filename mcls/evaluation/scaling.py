@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mcls.errors import unknown_name
+from mcls.errors import McLsError, unknown_name
 
 Array = np.ndarray
 
@@ -23,8 +23,11 @@ def to_range(X: Array, reference: Array | None = None) -> Array:
     array([[-1.,  0.],
            [ 1.,  0.]])
     """
-    low, span = _range(X if reference is None else reference)
-    return np.where(span > 0, 2 * (X - low) / np.where(span > 0, span, 1.0) - 1, 0.0)
+    with np.errstate(all="ignore"):
+        low, span = _range(X if reference is None else reference)
+        scaled = np.where(span > 0, 2 * (X - low) / np.where(span > 0, span, 1.0) - 1, 0.0)
+    _refuse_overflow(X, span, scaled)
+    return scaled
 
 
 def _range(X: Array) -> tuple[Array, Array]:
@@ -34,9 +37,24 @@ def _range(X: Array) -> tuple[Array, Array]:
 
 def standardise(X: Array) -> Array:
     """Zero mean and unit variance in each column; a constant column becomes zero."""
-    deviation = X.std(axis=0)
-    constant = X.max(axis=0) == X.min(axis=0)
-    return np.where(constant, 0.0, (X - X.mean(axis=0)) / np.where(constant, 1.0, deviation))
+    with np.errstate(all="ignore"):
+        constant = X.max(axis=0) == X.min(axis=0)
+        deviation = np.where(constant, 1.0, X.std(axis=0))
+        scaled = np.where(constant, 0.0, (X - X.mean(axis=0)) / deviation)
+    _refuse_overflow(X, deviation, scaled)
+    return scaled
+
+
+def _refuse_overflow(X: Array, spread: Array, scaled: Array) -> None:
+    """Refuse a column whose spread, or what is divided by it, is no finite number: squares of 1e200 are none."""
+    whole = np.isfinite(spread) & np.isfinite(scaled).all(axis=0)  # (d,)
+    if not whole.all():
+        column = int(whole.argmin())
+        largest = float(np.abs(X[:, column]).max())
+        raise McLsError(
+            f"feature {column + 1} cannot be scaled: with values as large as {largest:.3g} "
+            "it leaves the range of numbers; use another unit"
+        )
 
 
 def scale_dataset(X: Array, scaling: str) -> Array:

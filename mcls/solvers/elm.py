@@ -21,6 +21,8 @@ import numpy as np
 from scipy.linalg import svd
 from scipy.special import expit
 
+from mcls.errors import McLsError
+
 Array = np.ndarray
 
 
@@ -31,7 +33,11 @@ def draw_layer(n_features: int, n_hidden: int, random: np.random.RandomState) ->
 
 def hidden(X: Array, weights: Array, biases: Array) -> Array:
     """Outputs of the hidden layer, 1/(1 + exp(−(aᵀx + b))); shape (n, L)."""
-    return expit(X @ weights + biases)
+    with np.errstate(over="ignore", invalid="ignore"):
+        inputs = X @ weights + biases
+    if not np.isfinite(inputs).all():
+        raise McLsError(f"the hidden layer overflows: features as large as {np.abs(X).max():.3g}; scale them")
+    return expit(inputs)
 
 
 def fit(H: Array, y: Array, n_classes: int, prices: Sequence[float]) -> Array:

@@ -84,6 +84,25 @@ def test_both_engines_give_the_same_errors_and_it_says_when_cells_are_the_other_
     assert "6 cells were computed by the other engine" in out
 
 
+@pytest.mark.parametrize(
+    "scaling, message",
+    [
+        ("standard", "feature 2 cannot be scaled: with values as large as 1e+300"),
+        ("none", "the kernel overflows: features as large as 1e+300; scale them"),
+    ],
+)
+def test_a_column_of_huge_numbers_fails_the_cell_in_one_line(tmp_path, scaling, message):
+    rows = [f"{i % 2 + i / 100},{1e300 if i == 7 else i / 10},{'ab'[i % 2]}" for i in range(20)]
+    (tmp_path / "huge.csv").write_text("\n".join(["u,v,class", *rows]))
+    config = tmp_path / "huge.yaml"
+    config.write_text(f"datasets: huge.csv:target=class\nmachines: oneLSM\nreplicates: 1\nscaling: {scaling}\n")
+    code, out, err = call("run", config, "--out", tmp_path / "out", "-j", 1)
+    assert code == 1
+    assert "1 failed of 1" in out
+    assert f"failed: huge oneLSM, replicate 0: McLsError: {message}" in err
+    assert "Warning" not in err
+
+
 def test_a_failed_cell_is_exit_code_1_and_tried_again(config, tmp_path, monkeypatch):
     def broken(cell):
         record = compute(cell)

@@ -32,6 +32,23 @@ def test_a_constant_column_of_large_numbers_has_no_spurious_spread():
     assert (to_range(column) == 0).all()
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("scaling, column", [("standard", [1e300, 0, 1]), ("dataset", [1e308, -1e308, 0])])
+def test_a_column_that_leaves_the_range_of_numbers_is_refused(scaling, column):
+    with pytest.raises(McLsError, match=r"feature 2 cannot be scaled: with values as large as 1e\+30"):
+        scale_dataset(np.column_stack([X[:, 0], column]), scaling)
+
+
+@pytest.mark.filterwarnings("error")
+def test_small_numbers_and_far_test_rows_do_not_become_infinite():
+    with pytest.raises(McLsError, match="feature 1 cannot be scaled: with values as large as 3e-200"):
+        standardise(np.array([[1e-200], [3e-200]]))
+    with pytest.raises(McLsError, match="feature 1 cannot be scaled: with values as large as 1e\\+300"):
+        to_range(np.array([[0.0], [1e-10], [1e300]]), np.array([[0.0], [1e-10]]))
+    assert np.array_equal(to_range(np.array([[-1e300], [1e300]])), [[-1], [1]])
+    assert np.array_equal(standardise(np.array([[1e300], [1e300]])), [[0], [0]])
+
+
 def test_names():
     assert np.array_equal(scale_dataset(X, "none"), X)
     assert np.array_equal(scale_dataset(X, "fold"), X)  # done fold by fold, later

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from mcls.machines.registry import MACHINES
 
@@ -21,6 +22,35 @@ def test_missing_values_are_refused(name):
         MACHINES[name].create().fit(bad, y)
     with pytest.raises(ValueError, match="NaN"):
         MACHINES[name].create().fit(X, y).predict(bad)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kernel", ["gaussian", "linear", "polynomial"])
+@pytest.mark.parametrize("name", KERNEL)
+def test_numbers_too_large_for_the_kernel_are_refused(name, kernel):
+    machine = MACHINES[name].create(kernel=kernel)
+    with pytest.raises(ValueError, match="overflows: features as large as"):
+        clone(machine).fit(1e200 * X, y)
+    with pytest.raises(ValueError, match="overflows: features as large as"):
+        machine.fit(X / 5, y).predict(1e299 * X)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [1e70, 1e74])
+@pytest.mark.parametrize("name", ["oneLSM", "ovO", "voRLS-beta", "voRLS-f", "voLSSVM", "lssvm", "rlsc"])
+def test_a_kernel_that_is_just_no_overflow_gives_numbers(name, size):
+    machine = MACHINES[name].create(kernel="linear").fit(size * X, y)
+    assert np.isfinite(machine.decision_function(size * X)).all()
+
+
+@pytest.mark.filterwarnings("error")
+def test_numbers_too_large_for_a_hidden_layer_are_refused():
+    with pytest.raises(
+        ValueError, match=r"the hidden layer overflows: features as large as 1\.7e\+308; scale them"
+    ):
+        MACHINES["elm"].create().fit(np.full((30, 3), 1.7e308), y)
+    with pytest.raises(ValueError, match="the hidden layer overflows"):
+        MACHINES["elm"].create().fit(X, y).predict(np.full((1, 3), 1.7e308))
 
 
 @pytest.mark.parametrize("name", sorted(MACHINES))
