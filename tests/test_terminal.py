@@ -36,7 +36,7 @@ def in_a_terminal(*args: str, **variables: str) -> str:
     return read.decode()
 
 
-@pytest.mark.parametrize("command", [["--help"], ["data", "list"], ["labelbooks"], ["fit"]], ids=" ".join)
+@pytest.mark.parametrize("command", [["--help"], ["data", "list"], ["labelbooks"]], ids=" ".join)
 def test_no_color_leaves_no_codes_at_all(command):
     plain = in_a_terminal(*command, NO_COLOR="1")
     assert len(plain) > 100

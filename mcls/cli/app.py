@@ -14,7 +14,7 @@ from mcls.cli.fit import fit
 from mcls.cli.init import init
 from mcls.cli.inspect import inspect
 from mcls.cli.machines import labelbooks, machines
-from mcls.cli.plain import App, respect_no_color
+from mcls.cli.plain import App, UsageError, explain_usage, respect_no_color
 from mcls.cli.plot import plot
 from mcls.cli.predict import predict
 from mcls.cli.report import report
@@ -60,7 +60,13 @@ def main(args: list[str] | None = None) -> None:
     argv = [a for a in argv if a != "--debug"]
     respect_no_color()
     try:
-        app(argv)
+        code = app(argv, prog_name="mcls", standalone_mode=False)
+        raise SystemExit(code if isinstance(code, int) else 0)
+    except UsageError as error:
+        text = explain_usage(error)
+        if text:
+            typer.echo(f"mcls: {text}", err=True)
+        raise SystemExit(2) from None
     except McLsError as error:
         if debug:
             raise

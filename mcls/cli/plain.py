@@ -1,4 +1,6 @@
-"""What typer is told for the whole app: flags without a type in the help, no codes where NO_COLOR is set."""
+"""What typer is told for the whole app: flags without a type in the help, no codes where NO_COLOR is set, a wrong use
+told in one line.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,18 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from mcls.terminal import no_color
+
+#: What typer raises when a command line cannot be read; it may come from a click of typer's own.
+UsageError: type[Exception] = typer.BadParameter.__bases__[0]
+
+
+def explain_usage(error: Any) -> str | None:
+    """What is wrong with a command line and where to look, in one line; None where the help itself was asked for."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        typer.echo(error.ctx.get_help(), nl=False)
+        return None
+    text = " ".join(error.format_message().split()).rstrip(".")
+    return f"{text} (see {error.ctx.command_path} --help)" if error.ctx else text
 
 
 def _without_flag_types(params: list[Any]) -> list[Any]:
@@ -40,7 +54,7 @@ class App(typer.Typer):
 
 
 def respect_no_color() -> None:
-    """Keep typer's own help and usage errors plain where the user asks for it."""
+    """Keep typer's own help plain where the user asks for it."""
     if no_color():
         from typer import rich_utils
 

@@ -64,6 +64,31 @@ def test_a_mistake_is_one_line_and_exit_code_2(capsys):
     assert "did you mean 'oneLSM'" in captured.err
 
 
+@pytest.mark.parametrize(
+    "args, told",
+    [
+        (["fit"], "Missing argument 'DATA.csv' (see mcls fit --help)"),
+        (["fit", "a.csv", "--folds", "1"], "'--folds'"),
+        (["run", "iris", "--nope"], "No such option"),
+        (["compar"], "(see mcls --help)"),
+    ],
+)
+def test_a_wrong_use_is_one_line_and_exit_code_2_too(args, told):
+    done = subprocess.run([sys.executable, "-m", "mcls", *args], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("mcls: ")
+    assert told in done.stderr
+
+
+def test_a_command_without_its_subcommand_shows_the_help(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["data"])
+    assert end.value.code == 2
+    assert "Usage" in capsys.readouterr().out
+
+
 def test_debug_shows_the_traceback():
     done = subprocess.run(
         [sys.executable, "-m", "mcls", "--debug", "machines", "oneLMS"],
