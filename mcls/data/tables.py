@@ -144,7 +144,7 @@ def read_table(
 ) -> tuple[list[NumberColumn | TextColumn], TextColumn]:
     """Read a table's feature columns, as numbers or text, and its class column; see ``load_table``."""
     path = Path(path)
-    layout = _scan(path, target, header, find_separator(path) if sep == "auto" else sep)
+    layout = _scan(path, target, header, sep)
     label = _column_index(path, layout, target)
     text = {j for j, cell in enumerate(layout.first_text) if cell is not None} | {label}
     for j, cell in enumerate(layout.first_infinite):
@@ -203,12 +203,14 @@ def parse_number(text: str) -> float | None:
 
 def _scan(path: Path, target: str | int, header: bool | Literal["auto"], sep: str) -> _Layout:
     """Read the file once: its width, which columns are numbers, whether there is a header, what is missing."""
+    tried = "commas, semicolons or tabs" if sep == "auto" else repr(sep)
+    sep = find_separator(path) if sep == "auto" else sep
     rows = table_rows(path, sep)
     head_line, head = next(rows, (0, []))
     if not head:
         raise McLsError(f"{path} is empty")
     if len(head) == 1:
-        raise McLsError(f"{path} has one column only; expected features and a class (is {sep!r} the separator?)")
+        raise McLsError(f"{path} has one column only; expected features and a class, separated by {tried}")
     seen, n_rows = _Seen(len(head)), 0
     for line, cells in rows:
         if len(cells) != len(head):

@@ -99,6 +99,8 @@ def test_the_separator_may_be_said(write) -> None:
     assert load_table(write("1|2|x\n3|4|y\n"), sep="|").X.shape == (2, 2)
     with pytest.raises(McLsError, match="must be one character"):
         load_table(write(PLAIN), sep="::")
+    with pytest.raises(McLsError, match=r"one column only; .* separated by ';'"):
+        load_table(write(PLAIN), sep=";")
 
 
 @pytest.mark.parametrize(
@@ -107,7 +109,7 @@ def test_the_separator_may_be_said(write) -> None:
         ("", "is empty"),
         ("\n\n", "is empty"),
         ("a,b,kind\n", "is not numeric"),
-        ("1 2 x\n3 4 y\n", "one column only"),
+        ("1 2 x\n3 4 y\n", "one column only; expected features and a class, separated by commas"),
         ("a,kind\n1,x\n2,y,z\n", "line 3 has 3 cells, line 1 has 2"),
         ("a,kind\n1,x\n\n2\n", "line 4 has 1 cells, line 1 has 2"),
         ("a,b,kind\n1,2,x\n3,,y\n", "missing in column 'b': the row at line 3 has ''"),
