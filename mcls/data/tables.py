@@ -113,7 +113,9 @@ def table_name(path: Path | str) -> str:
 
 
 def check_classes(labels: TextColumn, path: Path | str) -> None:
-    """Refuse a class column with a class for every other row."""
+    """Refuse a class column with one class, or with a class for every other row."""
+    if len(labels.levels) < 2:
+        raise McLsError(f"{path}: column '{labels.name}' holds one class only: '{labels.levels[0]}'")
     if len(labels.levels) > max(10, len(labels.codes) // 2):
         raise McLsError(
             f"{path}: column '{labels.name}' has {len(labels.levels)} different values in "
@@ -217,7 +219,7 @@ def _scan(path: Path, target: str | int, header: bool | Literal["auto"], sep: st
             raise McLsError(f"{path}: line {line} has {len(cells)} cells, line {head_line} has {len(head)}")
         seen.add(line, cells)
         n_rows += 1
-    has_header = _is_header(path, head, seen, target) if header == "auto" else header
+    has_header = _is_header(path, head, seen, n_rows, target) if header == "auto" else header
     if not has_header:
         seen.add(head_line, head)
         n_rows += 1
@@ -238,11 +240,13 @@ def _scan(path: Path, target: str | int, header: bool | Literal["auto"], sep: st
     return _Layout(sep, has_header, names, seen.text, seen.infinite)
 
 
-def _is_header(path: Path, head: Sequence[str], seen: _Seen, target: str | int) -> bool:
-    """Tell a header by text over a column of numbers, or by the target's name."""
+def _is_header(path: Path, head: Sequence[str], seen: _Seen, n_rows: int, target: str | int) -> bool:
+    """Tell a header by text over a column of numbers, by the target's name, or by words and nothing below."""
     # Digits are more likely an index: "4" in the first row says nothing.
     if isinstance(target, str) and target in head and not INDEX.fullmatch(target):
         return True
+    if not n_rows:
+        return all(parse_number(cell) is None for cell in head)
     over_numbers = [cell for cell, number, text in zip(head, seen.number, seen.text) if number and not text]
     if not over_numbers and any(seen.text):
         raise McLsError(f"{path}: no column is numeric below the first row; say whether that row is a header")

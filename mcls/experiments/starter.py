@@ -10,6 +10,7 @@ import yaml
 
 from mcls.data.encoder import load_encoded
 from mcls.errors import McLsError
+from mcls.evaluation.folds import stratified_folds
 from mcls.experiments.loading import parse_config
 from mcls.experiments.store import write_file
 
@@ -49,6 +50,7 @@ def write_starter(data: Path, target: str, output: Path | None) -> Path:
     """Write the starter for a table, which is read to make sure that it will run; return the config's path."""
     column: str | int = int(target) if re.fullmatch(r"-?\d+", target) else target
     table = load_encoded(data, column)
+    stratified_folds(table.y, 10, seed=0)  # refuses classes of one row each
     # Results go to a folder of this name: the config's own, so that two configs of one table stay apart.
     stem = table.name if output is None else output.stem
     name = re.sub(r"[^A-Za-z0-9_-]+", "-", stem).strip("-_") or "experiment"

@@ -50,8 +50,6 @@ def fit_table(
         _check_savable(machine)
     columns, labels = read_table(path, target)
     check_classes(labels, path)
-    if len(labels.levels) < 2:
-        raise McLsError(f"{path}: column '{labels.name}' holds one class only: '{labels.levels[0]}'")
     encoder = learn_encoder(columns, path)
     X = encoder.encode({column.name: column_values(column) for column in columns})
     y = np.array(labels.levels)[labels.codes]

@@ -63,6 +63,26 @@ def test_bad_tables_are_refused(tmp_path, monkeypatch, capsys):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["my.csv"]
 
 
+@pytest.mark.parametrize(
+    "text, complaint",
+    [
+        ("u,kind\n1,a\n2,a\n", "my.csv: column 'kind' holds one class only: 'a'"),
+        ("u,kind\n", "my.csv has a header but no rows"),
+        ("u,kind\n1,a\n2,b\n", "every class here has one"),
+    ],
+)
+def test_what_mcls_fit_refuses_is_refused(tmp_path, monkeypatch, capsys, text, complaint):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my.csv").write_text(text)
+    said = []
+    for command in ("init", "fit"):
+        assert call(command, "my.csv") == 2
+        said.append(capsys.readouterr().err)
+    assert said[0] == said[1]
+    assert complaint in said[0]
+    assert [p.name for p in tmp_path.iterdir()] == ["my.csv"]
+
+
 def test_columns_of_text_are_taken_as_mcls_fit_takes_them(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     rows = [f"{i % 7},{('red', 'blue', 'green')[i % 3]},{'ab'[i % 2]}" for i in range(40)]

@@ -108,7 +108,9 @@ def test_the_separator_may_be_said(write) -> None:
     [
         ("", "is empty"),
         ("\n\n", "is empty"),
-        ("a,b,kind\n", "is not numeric"),
+        ("a,b,kind\n", "has a header but no rows"),
+        ("1,2,x\n", "column 'x2' holds one class only: 'x'"),
+        ("a,kind\n1,x\n2,x\n", "column 'kind' holds one class only: 'x'"),
         ("1 2 x\n3 4 y\n", "one column only; expected features and a class, separated by commas"),
         ("a,kind\n1,x\n2,y,z\n", "line 3 has 3 cells, line 1 has 2"),
         ("a,kind\n1,x\n\n2\n", "line 4 has 1 cells, line 1 has 2"),
