@@ -76,8 +76,8 @@ def load_table(
     target : str or int
         The class column: its name in the header, or its index from 0 (negative: from the end).
     header : bool or "auto"
-        Whether the first row names the columns. "auto": it does when it has text over a column of numbers,
-        or the target's name.
+        Whether the first row names the columns, which are x0, x1, … where none does. "auto": it does when it has
+        text over a column of numbers, or the target's name, or is 0, 1, 2, … or 1, 2, 3, … to the last column.
     sep : str
         The separator; "auto" finds comma, semicolon or tab.
 
@@ -241,9 +241,11 @@ def _scan(path: Path, target: str | int, header: bool | Literal["auto"], sep: st
 
 
 def _is_header(path: Path, head: Sequence[str], seen: _Seen, n_rows: int, target: str | int) -> bool:
-    """Tell a header by text over a column of numbers, by the target's name, or by words and nothing below."""
+    """Tell a header by text over numbers, by the target's name, by counting, or by words and nothing below."""
     # Digits are more likely an index: "4" in the first row says nothing.
     if isinstance(target, str) and target in head and not INDEX.fullmatch(target):
+        return True
+    if counts_columns(head):
         return True
     if not n_rows:
         return all(parse_number(cell) is None for cell in head)
@@ -251,6 +253,16 @@ def _is_header(path: Path, head: Sequence[str], seen: _Seen, n_rows: int, target
     if not over_numbers and any(seen.text):
         raise McLsError(f"{path}: no column is numeric below the first row; say whether that row is a header")
     return any(parse_number(cell) is None and cell.lower() not in MISSING for cell in over_numbers)
+
+
+def counts_columns(cells: Sequence[str]) -> bool:
+    """Whether a row only counts the columns from 0 or 1, as pandas heads an array; its column of row numbers is ''.
+
+    >>> [counts_columns(row.split(",")) for row in ("0,1,2", "1,2", ",0,1,2", "0,2", "0")]
+    [True, True, True, False, False]
+    """
+    names = list(cells[1:] if cells[0] == "" else cells)
+    return len(names) > 1 and any(names == [str(first + j) for j in range(len(names))] for first in (0, 1))
 
 
 def _column_index(path: Path, layout: _Layout, target: str | int) -> int:

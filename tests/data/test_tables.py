@@ -5,6 +5,7 @@ import gzip
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -70,6 +71,30 @@ def test_a_header_of_numbers_is_told_by_the_targets_name(write) -> None:
     assert load_table(path, target="kind").n == 2
     assert load_table(path, header=True).feature_names == ("0", "1")
     assert load_table(path, header=False).n == 3
+
+
+@pytest.mark.parametrize("head", ["0,1,2", "1,2,3"])
+def test_a_row_that_counts_the_columns_is_a_header(write, head: str) -> None:
+    data = load_table(write(f"{head}\n5,6,0\n7,8,1\n5,7,0\n"))
+    assert (data.n, data.classes) == (3, ("0", "1"))
+    assert data.feature_names == tuple(head.split(",")[:2])
+    assert load_table(write(f"{head}\n5,6,0\n7,8,1\n"), header=False).n == 3
+
+
+@pytest.mark.parametrize("head", ["0,1,3", "1,0,2", "2,3,4", "0.0,1.0,2.0", "-1,0,1"])
+def test_other_numbers_are_data(write, head: str) -> None:
+    data = load_table(write(f"{head}\n5,6,0\n7,8,1\n"))
+    assert (data.n, data.feature_names) == (3, ("x0", "x1"))
+
+
+def test_what_pandas_writes_of_an_array(tmp_path: Path) -> None:
+    frame = pd.DataFrame(np.array([[5.1, 3.5, 0], [6.2, 2.9, 1], [5.0, 3.4, 0]]))
+    frame.to_csv(tmp_path / "array.csv", index=False)
+    data = load_table(tmp_path / "array.csv")
+    np.testing.assert_array_equal(data.X, frame.to_numpy()[:, :2])
+    frame.to_csv(tmp_path / "numbered.csv")
+    with pytest.raises(McLsError, match=r"column 0 has no name in the header; .* remove it if it counts rows"):
+        load_table(tmp_path / "numbered.csv")
 
 
 def test_digits_are_an_index_unless_a_header_has_that_name(write) -> None:
