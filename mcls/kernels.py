@@ -72,7 +72,7 @@ def gaussian(D2: Array, sigma: float) -> Array:
     >>> gaussian(np.array([[0.0, 2.0]]), sigma=1.0)
     array([[1.        , 0.36787944]])
     """
-    check_positive("sigma", sigma)
+    check_width("sigma", sigma)
     with np.errstate(over="ignore"):  # exp(−∞) is the zero it should be
         K = np.multiply(D2, -0.5 / (sigma * sigma))
     np.exp(K, out=K)
@@ -164,6 +164,12 @@ def check_precomputed(K: Array, *, tol: float = 1e-8) -> None:
         raise McLsError(
             f"a precomputed kernel matrix must be positive semi-definite; smallest eigenvalue {smallest:.3g}"
         )
+
+
+def check_width(name: str, value: Any) -> None:
+    """Refuse a width of a Gaussian whose square is no number to divide by."""
+    if not isinstance(value, Real) or not 1e-150 <= value <= 1e150:
+        raise McLsError(f"{name} must be a positive number between 1e-150 and 1e150, got {value!r}")
 
 
 def check_positive(name: str, value: Any) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mcls.errors import McLsError, unknown_name
+from mcls.kernels import check_width
 
 Array = np.ndarray
 
@@ -138,8 +139,7 @@ def label_gram(
     if label_kernel == "linear":
         return B.T @ B
     if label_kernel == "gaussian":
-        if not label_sigma > 0:
-            raise McLsError(f"label_sigma must be a positive number, got {label_sigma}")
+        check_width("label_sigma", label_sigma)
         D2 = np.square(B[:, :, None] - B[:, None, :]).sum(axis=0)
         return np.exp(-D2 / (2 * label_sigma**2))
     raise unknown_name("label kernel", str(label_kernel), ("linear", "gaussian"))

@@ -52,6 +52,8 @@ def test_gaussian_label_kernel():
     assert np.allclose(L, np.where(np.eye(4, dtype=bool), 1.0, np.exp(-2 / 0.5)))
     with pytest.raises(McLsError, match="label_sigma"):
         label_gram("pm1", 3, label_kernel="gaussian", label_sigma=0)
+    with pytest.raises(McLsError, match="label_sigma must be a positive number between 1e-150"):
+        label_gram("pm1", 3, label_kernel="gaussian", label_sigma=1e-200)
     with pytest.raises(McLsError, match="label kernel"):
         label_gram("pm1", 3, label_kernel="gausian")
 

@@ -327,8 +327,10 @@ def _check_kind(name: str, value: Any, default: Any) -> None:
             raise McLsError(f"'{name}' takes a finite number, got {value!r}")
         if isinstance(default, int) and value != int(value):
             raise McLsError(f"'{name}' takes a whole number, got {value!r}")
-        if name == "sigma" and value <= 0:
-            raise McLsError(f"'sigma' must be a positive number, got {value}")
+        if name == "sigma":
+            from mcls.kernels import check_width
+
+            check_width(name, value)
     elif isinstance(default, str) and name != "labelbook" and not isinstance(value, str):
         raise McLsError(f"'{name}' takes a word, got {value!r}")
     if name == "kernel":

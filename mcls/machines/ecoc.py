@@ -16,7 +16,7 @@ from mcls.coding.matrices import coding_matrix
 from mcls.coding.subclasses import Thresholds, subclass_code
 from mcls.coding.tree import discriminant_tree, tree_matrix
 from mcls.errors import McLsError, unknown_name
-from mcls.kernels import KernelFunction
+from mcls.kernels import KernelFunction, check_width
 from mcls.machines.base import Fold, KernelMachine, Point, refit_sweep
 from mcls.machines.labels import gammas_of, only_gamma
 from mcls.solvers import lsm
@@ -259,9 +259,8 @@ class DECOC(CodeMachine):
         super()._check_parameters()
         if self.criterion not in CRITERIA:
             raise unknown_name("criterion", str(self.criterion), CRITERIA)
-        width = self.criterion_sigma
-        if width is not None and not (np.isfinite(width) and width > 0):
-            raise McLsError(f"criterion_sigma must be a positive number or None, got {width}")
+        if self.criterion_sigma is not None:
+            check_width("criterion_sigma", self.criterion_sigma)
 
     def _design(self, A: Array, y: Array, n_classes: int) -> tuple[Array, Array, Array]:
         criterion = make_criterion(self.criterion, self.X_fit_, y, self.criterion_sigma)

@@ -117,6 +117,8 @@ def test_the_seed_decides_the_bytes(tmp_path):
         ([IRIS, "--machine", "sk:SVC"], "a model file cannot hold sk:SVC"),
         ([IRIS, "-o", "no/such/m.mcls"], "there is no folder no/such"),
         ([IRIS, "-o", "."], "is a folder"),
+        ([IRIS, "--machine", "oneLSM:sigma=1e-200"], "between 1e-150 and 1e150, got 1e-200"),
+        ([IRIS, "--grid", "sigma=2^-900..2^-890"], "sigma must be a positive number between 1e-150 and 1e150"),
         ([IRIS, "--grid", "papre"], "did you mean 'paper'?"),
         ([IRIS, "--grid", "gama=2^0..2^4"], "did you mean 'gamma'?"),
         ([IRIS, "--folds", "1"], "--folds"),

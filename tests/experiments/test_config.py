@@ -97,9 +97,16 @@ def test_settings_by_protocol():
         (BASE + "grid: {gamma: [1, 1.0]}", "grid: 'gamma' lists a value twice"),
         (BASE + "grid: {gama: 1}", "unknown parameter in 'grid': 'gama'; did you mean 'gamma'?"),
         (BASE + "grid: {gamma: -1}", "gamma must be a positive number, got -1"),
-        (BASE + "grid: {sigma: 0}", "'sigma' must be a positive number, got 0"),
+        (BASE + "grid: {sigma: 0}", "sigma must be a positive number between 1e-150 and 1e150, got 0"),
+        (
+            BASE + "grid: {sigma: 2^-900..2^-890}",
+            "sigma must be a positive number between 1e-150 and 1e150, got 1",
+        ),
         (BASE + "grid: {sigma: wide}", "'sigma' takes a finite number, got 'wide'"),
-        (BASE + "grid: {gamma: 2^0..2^900, sigma: 2^0..2^900}", "the grid of oneLSM has more than 100000 points"),
+        (
+            BASE + "grid: {gamma: 2^0..2^900, sigma: 2^-450..2^450}",
+            "the grid of oneLSM has more than 100000 points",
+        ),
         (BASE + "replicates: ten", "lab.yaml:3: replicates: Input should be a valid integer, got 'ten'"),
         (BASE + "replicates: true", "replicates: Input should be a valid integer"),
         (BASE + "folds: 1", "folds: Input should be greater than or equal to 2, got 1"),
@@ -169,8 +176,17 @@ def test_configs_are_found_by_path_or_by_shipped_name(tmp_path):
     assert find_config(str(own)) == own
     with pytest.raises(McLsError, match="did you mean 'iris'"):
         find_config("irsi")
-    with pytest.raises(McLsError, match="mcls ships one named 'iris'"):
+    with pytest.raises(McLsError, match="mcls ships one of that name: mcls run iris"):
         find_config("nowhere/iris.yaml")
+    with pytest.raises(McLsError, match=r"own2.yaml; did you mean .*own.yaml\?$"):
+        find_config(str(tmp_path / "own2.yaml"))
+    with pytest.raises(McLsError, match=r"there is no file nowhere/mine2.yaml$"):  # nothing is near
+        find_config("nowhere/mine2.yaml")
+
+
+def test_a_mistyped_field_is_told_before_the_one_that_it_leaves_missing(tmp_path):
+    with pytest.raises(McLsError, match="unknown field 'dataset'; did you mean 'datasets'"):
+        parse_config("dataset: iris\nmachines: oneLSM\n", tmp_path / "c.yaml")
     with pytest.raises(McLsError, match="is a folder"):
         find_config(str(tmp_path))
 

@@ -255,6 +255,7 @@ def test_mistakes_are_refused_with_what_to_do():
         (ECOC(coding=np.array([[1], [-1]])), "2 rows, the data 3 classes"),
         (DECOC(criterion="fisher"), "unknown criterion"),
         (DECOC(criterion_sigma=0.0), "criterion_sigma"),
+        (DECOC(criterion_sigma=1e-200), "criterion_sigma"),
         (SubECOC(theta_i=1.5), "theta_i is a share"),
         (SubECOC(theta_s=-1), "theta_s is a number"),
     ]:
