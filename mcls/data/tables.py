@@ -31,6 +31,7 @@ MISSING = {"", "?", "na", "n/a", "#n/a", "nan", "null"}  # not "none": that is a
 MAX_LINE = 2**24  # characters; more is no table but a file without line ends
 INDEX = re.compile(r"-?\d+")
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
+NO_COMMA = "write decimals with a point, not a comma"
 BAD_BYTE = re.compile("[\udc80-\udcff]")  # how Python writes a byte that is no UTF-8 (surrogateescape)
 
 
@@ -135,7 +136,7 @@ def numbers(columns: Sequence[NumberColumn | TextColumn], path: Path | str) -> N
 def comma_hint(column: TextColumn) -> str:
     """What to do about a column of text that begins with a decimal comma; nothing to say about any other."""
     comma = column.first is not None and DECIMAL_COMMA.fullmatch(column.first.text)
-    return "; write decimals with a point, not a comma" if comma else ""
+    return f"; {NO_COMMA}" if comma else ""
 
 
 def read_table(
@@ -251,6 +252,9 @@ def _is_header(path: Path, head: Sequence[str], seen: _Seen, n_rows: int, target
         return all(parse_number(cell) is None for cell in head)
     over_numbers = [cell for cell, number, text in zip(head, seen.number, seen.text) if number and not text]
     if not over_numbers and any(seen.text):
+        for cell in seen.text:
+            if cell is not None and DECIMAL_COMMA.fullmatch(cell.text):
+                raise McLsError(f"{path}: no column is numeric: {cell}; {NO_COMMA}")
         raise McLsError(f"{path}: no column is numeric below the first row; say whether that row is a header")
     return any(parse_number(cell) is None and cell.lower() not in MISSING for cell in over_numbers)
 
