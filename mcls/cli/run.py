@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from mcls.errors import printable
 from mcls.terminal import counted
 
 
@@ -63,6 +65,7 @@ def run(
     if engine is not None:
         loaded = loaded.model_copy(update={"engine": engine.value})
     experiment = Experiment.prepare(loaded, path.parent, out)
+    print_notes(experiment.plan.notes)
     if dry_run:
         _print_cells(experiment)
         return
@@ -86,6 +89,12 @@ def run(
     print_failures(outcome)
     if not outcome.ok:
         raise typer.Exit(1)
+
+
+def print_notes(notes: Iterable[str]) -> None:
+    """Say what is odd without being a mistake."""
+    for note in notes:
+        typer.echo(f"note: {printable(note)}", err=True)
 
 
 def cores() -> int:

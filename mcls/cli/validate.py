@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from mcls.cli.run import print_notes
 from mcls.terminal import counted
 
 
@@ -23,6 +24,7 @@ def validate(
     path = find_config(config)
     loaded = load_config(path)
     plan = Experiment.prepare(loaded, path.parent, Path("results")).plan
+    print_notes(plan.notes)
     amounts = [
         (len(loaded.datasets), "data set"),
         (len(plan.rows) // len(loaded.datasets), "machine"),

@@ -214,6 +214,47 @@ def get_protocol(name: str) -> Callable[..., Result]:
     return PROTOCOLS[name]
 
 
+def check_splits(
+    y: Array, protocol: str, settings: Mapping[str, Any], declared: Array | None = None, chooses: bool = True
+) -> None:
+    """Refuse class codes y (n,) that a protocol cannot split, before anything is computed.
+
+    ``chooses`` says whether there is a grid to choose from by cross-validation inside the training rows.
+    """
+    if protocol in ("published", "nested"):
+        splits = stratified_folds(y, settings["folds"], seed=0)
+    elif protocol == "half-split":
+        splits = [class_half_split(y, seed=0)]
+    elif protocol == "hold-out":
+        splits = [hold_out_rows(y, settings["train"], 0, declared)]
+    else:
+        first, second = stratified_halves(y, seed=0)
+        splits = [(first, second), (second, first)]
+    if protocol == "published" or not chooses:
+        return
+    if any(np.bincount(y[train]).max() < 2 for train, _ in splits):
+        raise McLsError(
+            "the parameters are chosen by cross-validation inside the training rows, which then need a class with "
+            f"at least 2 of them; the largest class has {np.bincount(y).max()} rows in all: too few for "
+            f"'protocol: {protocol}'"
+        )
+
+
+def split_notes(y: Array, class_names: Sequence[str], protocol: str, settings: Mapping[str, Any]) -> list[str]:
+    """What a user should know of the splits: fewer folds than asked for, classes that cannot be predicted."""
+    counts = np.bincount(y, minlength=len(class_names))
+    notes = []
+    wanted, largest = settings.get("folds", 0), int(counts.max())
+    if protocol in ("published", "nested") and wanted > largest:
+        notes.append(f"{largest} folds instead of {wanted}: no class has more than {largest} rows")
+    if alone := [name for name, count in zip(class_names, counts) if count == 1]:
+        shown = ", ".join(f"'{name}'" for name in alone[:3]) + (", …" if len(alone) > 3 else "")
+        notes.append(
+            f"a class of a single row ({shown}) is never in training and testing at once: always an error"
+        )
+    return notes
+
+
 def hold_out_rows(y: Array, train: Train, seed: int, declared: Array | None) -> Fold:
     """Row indices (train, test) of a hold-out split; see ``hold_out``."""
     n = len(y)

@@ -13,7 +13,7 @@ from typing import Any
 from mcls.data import Dataset, load_dataset
 from mcls.data.encoder import load_encoded
 from mcls.errors import McLsError
-from mcls.evaluation.protocols import Task, get_protocol
+from mcls.evaluation.protocols import Task, check_splits, get_protocol, split_notes
 from mcls.experiments.config import DatasetEntry, ExperimentConfig, effective_grid
 from mcls.experiments.specs import format_options, format_spec
 from mcls.machines.labels import LabelMachine
@@ -147,9 +147,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Plan:
-    """The rows of an experiment, and the different cells behind them in the order they are run."""
+    """The rows of an experiment, and the different cells behind them in the order they are run.
+
+    ``notes`` tell what is odd about the data without being a mistake.
+    """
 
     rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def cells(self) -> list[Cell]:
@@ -167,6 +171,7 @@ class Plan:
 def plan(config: ExperimentConfig, folder: Path = Path()) -> Plan:
     """Lay an experiment out as rows and cells; loads the data sets, paths being relative to ``folder``."""
     rows: list[Row] = []
+    notes: list[str] = []
     for i, entry in enumerate(config.datasets):
         ref = dataset_ref(entry, folder)
         try:
@@ -182,7 +187,14 @@ def plan(config: ExperimentConfig, folder: Path = Path()) -> Plan:
                 except McLsError as error:
                     spec = format_spec(machine.name, options)
                     raise McLsError(f"{config.name}: machines[{j}]: {spec} on {ref.label}: {error}") from None
-    return Plan(tuple(rows))
+        settings = config.settings(config.protocol)
+        chooses = any(len(values) > 1 for row in rows for values in row.cells[0].grid.values())
+        try:
+            check_splits(data.y, config.protocol, settings, data.extra.get("split"), chooses)
+        except McLsError as error:
+            raise McLsError(f"{config.name}: {ref.label}: {error}") from None
+        notes += [f"{ref.label}: {note}" for note in split_notes(data.y, data.classes, config.protocol, settings)]
+    return Plan(tuple(rows), tuple(notes))
 
 
 def dataset_ref(entry: DatasetEntry, folder: Path) -> DatasetRef:

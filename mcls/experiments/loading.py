@@ -34,8 +34,11 @@ def find_config(text: str) -> Path:
         return configs_dir() / f"{text}.yaml"
     if path.name == text and not path.suffix:
         raise unknown_name("config", text, shipped)
-    guess = nearest(path.stem, shipped)
-    hint = f"; mcls ships one named '{guess}': mcls run {guess}" if guess else ""
+    hint = ""
+    if path.parent.is_dir() and (mine := nearest(path.name, sorted(p.name for p in path.parent.glob("*.y*ml")))):
+        hint = f"; did you mean {path.parent / mine}?"
+    elif path.stem in shipped:
+        hint = f"; mcls ships one of that name: mcls run {path.stem}"
     raise McLsError(f"there is no file {text}{hint}")
 
 
@@ -113,7 +116,8 @@ def _refuse_odd_mappings(root: yaml.Node, path: Path) -> None:
 def _explain(error: ValidationError, node: yaml.Node | None, path: str) -> str:
     """Tell the first complaint in one line, and how many more there are."""
     complaints = error.errors(include_url=False)
-    first = complaints[0]
+    # A mistyped field is an unknown one and a missing one: the first of the two says what to do.
+    first = min(complaints, key=lambda complaint: complaint["type"] != "extra_forbidden")
     trail, line = _locate(first["loc"], node)
     if not first["loc"] and (quoted := re.search(r"'(\w+)'", first["msg"])):
         line = _locate([quoted[1]], node)[1]  # a complaint about several fields begins with one of them

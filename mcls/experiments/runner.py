@@ -131,7 +131,10 @@ def compute(cell: Cell) -> Record:
         record["status"] = "done"
         record["warnings"] = sorted({f"{w.category.__name__}: {w.message}" for w in caught})[:_MOST_WARNINGS]
     except Exception as error:
-        record["error"] = " ".join(f"{type(error).__name__}: {error}".split())
+        name = (
+            "" if isinstance(error, McLsError) else f"{type(error).__name__}: "
+        )  # a McLsError is written for people
+        record["error"] = " ".join(f"{name}{error}".split())
         record["traceback"] = traceback.format_exc()
     record["seconds"] = round(time.perf_counter() - started, 6)
     record["cpu_seconds"] = round(time.process_time() - cpu, 6)

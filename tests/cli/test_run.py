@@ -99,7 +99,7 @@ def test_a_column_of_huge_numbers_fails_the_cell_in_one_line(tmp_path, scaling, 
     code, out, err = call("run", config, "--out", tmp_path / "out", "-j", 1)
     assert code == 1
     assert "1 failed of 1" in out
-    assert f"failed: huge oneLSM, replicate 0: McLsError: {message}" in err
+    assert f"failed: huge oneLSM, replicate 0: {message}" in err
     assert "Warning" not in err
 
 

@@ -14,7 +14,7 @@ from mcls.errors import McLsError
 from mcls.evaluation import protocols
 from mcls.evaluation.folds import class_half_split, stratified_folds, stratified_halves
 from mcls.evaluation.packing import pack, unpack
-from mcls.evaluation.protocols import PROTOCOLS, Task, hold_out_rows
+from mcls.evaluation.protocols import PROTOCOLS, Task, check_splits, hold_out_rows, split_notes
 from mcls.evaluation.scaling import to_range
 from mcls.machines.lsm import OneLSM
 from mcls.seeds import derive
@@ -179,3 +179,22 @@ def test_hold_out_by_class_draws_so_many_rows_of_each():
 def test_hold_out_by_class_refuses_counts_that_do_not_fit(counts):
     with pytest.raises(McLsError, match="training rows of each class"):
         hold_out_rows(np.repeat([0, 1, 2], [10, 20, 30]), counts, seed=0, declared=None)
+
+
+@pytest.mark.parametrize("protocol", ["nested", "half-split", "hold-out", "5x2cv"])
+def test_rows_too_few_to_choose_from_are_refused_before_anything_runs(protocol):
+    settings = {"folds": 10, "inner_folds": 5, "train": 0.5}
+    few = np.array([0, 0, 1, 1])
+    with pytest.raises(McLsError, match=f"too few for 'protocol: {protocol}'"):
+        check_splits(few, protocol, settings)
+    check_splits(few, protocol, settings, chooses=False)  # nothing to choose: two rows a class will do
+    check_splits(np.repeat([0, 1], 4), protocol, settings)
+    check_splits(few, "published", settings)
+
+
+def test_notes_tell_of_fewer_folds_and_of_classes_that_cannot_be_predicted():
+    y = np.repeat([0, 1, 2], [5, 4, 1])
+    folds, alone = split_notes(y, ("a", "b", "c"), "published", {"folds": 10})
+    assert folds == "5 folds instead of 10: no class has more than 5 rows"
+    assert "'c'" in alone
+    assert split_notes(np.repeat([0, 1], 20), ("a", "b"), "nested", {"folds": 10, "inner_folds": 3}) == []

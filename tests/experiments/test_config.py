@@ -63,7 +63,7 @@ def test_settings_by_protocol():
 @pytest.mark.parametrize(
     "text, expected",
     [
-        ("datasets: iris\nmachnes: [oneLSM]\n", "lab.yaml: 'machines' is missing (and 1 more)"),
+        ("datasets: iris\nmachnes: [oneLSM]\n", "lab.yaml:2: machnes: unknown field 'machnes'; did you mean 'machines'?"),
         (BASE + "protocl: nested", "lab.yaml:3: protocl: unknown field 'protocl'; did you mean 'protocol'?"),
         (BASE + "protocol: nestd", "lab.yaml:3: protocol: unknown value 'nestd'; did you mean 'nested'?"),
         (BASE + "engine: quick", "lab.yaml:3: engine: unknown value 'quick'"),
