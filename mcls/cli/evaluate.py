@@ -20,10 +20,12 @@ def evaluate(
 ) -> None:
     """Print the error, each class's recall and precision, and the confusion matrix of a model on a table.
 
+    A note tells how many rows lie far outside the range of the training table, as those in another unit do.
+
     Example: mcls evaluate flowers.mcls labelled.csv --picture confusion.png
     """
     from mcls.cli.guard import check_output, interruptible
-    from mcls.cli.show import print_table
+    from mcls.cli.show import print_note, print_table
     from mcls.errors import printable
     from mcls.models.judging import check_picture
     from mcls.models.saving import load_table_model
@@ -34,7 +36,7 @@ def evaluate(
         check_picture(picture)
     loaded = load_table_model(model)[0]
     with interruptible("nothing was written; the same command starts again"):
-        found = judge_table(loaded, table)
+        found = judge_table(loaded, table, print_note)
         wrong = round(found.error * found.n)
         typer.echo(f"{table.name}: error {100 * found.error:.2f} % ({wrong} of {found.n} rows wrong)")
         print_table(None, *found.table())

@@ -45,6 +45,7 @@ def fit(
     Example: mcls fit flowers.csv --target species -o flowers.mcls
     """
     from mcls.cli.guard import check_output, interruptible
+    from mcls.cli.show import print_note
     from mcls.models.fitting import fit_table
     from mcls.models.saving import save
 
@@ -58,7 +59,7 @@ def fit(
             folds=folds,
             seed=seed,
             nested=nested,
-            say=lambda text: typer.echo(f"note: {text}", err=True),
+            say=print_note,
         )
         _print(fitted)
         save(fitted.model, output)

@@ -25,12 +25,15 @@ def predict(
 ) -> None:
     """Predict the class of each row of a table; it may be larger than memory.
 
+    A note tells how many rows lie far outside the range of the training table, as those in another unit do.
+
     Example: mcls predict flowers.mcls new.csv -o named.csv
     """
     import io
     import sys
 
     from mcls.cli.guard import check_output, interruptible, writing
+    from mcls.cli.show import print_note
     from mcls.files import open_atomic
     from mcls.models.saving import load_table_model
     from mcls.models.streaming import predict_table
@@ -38,7 +41,7 @@ def predict(
     loaded = load_table_model(model)[0]
     if output is None:
         with interruptible("the output is not complete"):
-            predict_table(loaded, table, sys.stdout, scores)
+            predict_table(loaded, table, sys.stdout, scores, print_note)
         return
     check_output(output)
     with (
@@ -47,6 +50,6 @@ def predict(
         open_atomic(output) as raw,
     ):
         text = io.TextIOWrapper(raw, encoding="utf-8", newline="", write_through=True)
-        count = predict_table(loaded, table, text, scores)
+        count = predict_table(loaded, table, text, scores, print_note)
         text.detach()
     typer.echo(f"{count} rows written to {output}")

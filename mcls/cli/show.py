@@ -59,6 +59,11 @@ def print_csv(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     writer.writerows(rows)
 
 
+def print_note(text: str) -> None:
+    """Say on standard error what is worth knowing and no mistake."""
+    typer.echo(f"note: {printable(text)}", err=True)
+
+
 def print_failures(outcome: Outcome) -> None:
     """Say which cells failed and why, what was left undone, and how many cells came with a warning."""
     from mcls.experiments.specs import format_spec

@@ -5,14 +5,18 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from mcls.data.tables import find_separator, table_rows
 from mcls.errors import McLsError
 from mcls.models.judging import Confusion
+from mcls.models.ranges import RangeWatch
 from mcls.models.table import TableModel
+
+if TYPE_CHECKING:
+    from mcls.models.selection import Say
 
 Array = np.ndarray
 
@@ -70,8 +74,9 @@ def open_table(model: TableModel, path: Path) -> Layout:
     return Layout(sep, None, {name: j - (j > target) for name, j in places.items()}, without)
 
 
-def read_chunks(model: TableModel, path: Path, layout: Layout) -> Iterator[Chunk]:
-    """Yield the table in encoded pieces of bounded size."""
+def read_chunks(model: TableModel, path: Path, layout: Layout, say: Say | None = None) -> Iterator[Chunk]:
+    """Yield the table in encoded pieces of bounded size, and say after the last one if it is unlike the training."""
+    watch = RangeWatch(model.encoder)
     rows = table_rows(path, layout.sep)
     if layout.names is not None:
         next(rows)
@@ -85,14 +90,21 @@ def read_chunks(model: TableModel, path: Path, layout: Layout) -> Iterator[Chunk
         piece.append(cells)
         characters += sum(map(len, cells))
         if len(piece) == CHUNK_ROWS or characters > CHUNK_CHARACTERS:
-            yield Chunk(piece, _encode(model, path, layout, lines, piece))
+            yield Chunk(piece, _encode(model, path, layout, lines, piece, watch))
             lines, piece, characters = [], [], 0
     if piece:
-        yield Chunk(piece, _encode(model, path, layout, lines, piece))
+        yield Chunk(piece, _encode(model, path, layout, lines, piece, watch))
+    if say is not None and (note := watch.note()):
+        say(note)
 
 
-def predict_table(model: TableModel, path: Path, out: IO[str], scores: bool = False) -> int:
-    """Write the table again with a column ``prediction`` (and one a class with its score); returns the rows."""
+def predict_table(
+    model: TableModel, path: Path, out: IO[str], scores: bool = False, say: Say | None = None
+) -> int:
+    """Write the table again with a column ``prediction`` (and one a class with its score); returns the rows.
+
+    ``say`` is told at the end what the user should know of the table.
+    """
     layout = open_table(model, path)
     added = [PREDICTION, *(f"score {name}" for name in model.classes if scores)]
     writer = csv.writer(out, delimiter=layout.sep, lineterminator="\n")
@@ -102,23 +114,28 @@ def predict_table(model: TableModel, path: Path, out: IO[str], scores: bool = Fa
                 raise McLsError(f"{path} has a column '{name}' already; rename or remove it")
         writer.writerow([*layout.names, *added])
     count = 0
-    for rows, X in read_chunks(model, path, layout):
+    for rows, X in read_chunks(model, path, layout, say):
         values = model.class_scores(X) if scores else None
         for i, (cells, predicted) in enumerate(zip(rows, model.estimator.predict(X))):
             writer.writerow([*cells, predicted, *(values[i].tolist() if values is not None else [])])
         count += len(rows)
+    if say is not None and not count:
+        say(f"{path} has a header but no rows")
     return count
 
 
-def judge_table(model: TableModel, path: Path) -> Confusion:
-    """Predict a labelled table and count each class's predictions; classes the model never saw are errors."""
+def judge_table(model: TableModel, path: Path, say: Say | None = None) -> Confusion:
+    """Predict a labelled table and count each class's predictions; classes the model never saw are errors.
+
+    ``say`` as for ``predict_table``.
+    """
     layout = open_table(model, path)
     if model.target not in layout.places:
         raise McLsError(f"{path} has no class column '{model.target}' to compare the predictions with")
     at = layout.places[model.target]
     classes = model.classes
     counts = {name: np.zeros(len(classes), dtype=np.int64) for name in classes}
-    for rows, X in read_chunks(model, path, layout):
+    for rows, X in read_chunks(model, path, layout, say):
         best = np.searchsorted(model.estimator.classes_, model.estimator.predict(X))
         for cells, j in zip(rows, best):
             name = model.class_name(cells[at])
@@ -140,7 +157,9 @@ def _nameless(names: list[str]) -> bool:
     return sorted(names) == sorted(f"x{j}" for j in range(len(names)))
 
 
-def _encode(model: TableModel, path: Path, layout: Layout, lines: list[int], rows: list[list[str]]) -> Array:
+def _encode(
+    model: TableModel, path: Path, layout: Layout, lines: list[int], rows: list[list[str]], watch: RangeWatch
+) -> Array:
     cells = {}
     for column in model.encoder.columns:
         at = layout.places[column.name]
@@ -148,6 +167,7 @@ def _encode(model: TableModel, path: Path, layout: Layout, lines: list[int], row
             if problem := model.problem(column, row[at]):
                 raise McLsError(f"{path}: line {line}, column '{column.name}': {problem}")
         cells[column.name] = [row[at] for row in rows]
+    watch.add(cells)
     try:
         return model.encoder.encode(cells)
     except McLsError as error:

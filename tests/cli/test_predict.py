@@ -48,6 +48,23 @@ def test_scores(model):
     assert out.splitlines()[0].endswith(",prediction,score setosa,score versicolor,score virginica")
 
 
+def test_another_unit_is_told_and_nothing_else_changes(model, tmp_path):
+    head, *rows = IRIS.read_text().splitlines()
+    tenfold = [[*(f"{10 * float(x):g}" for x in row.split(",")[:4]), row.split(",")[4]] for row in rows]
+    path = tmp_path / "mm.csv"
+    path.write_text("\n".join([head, *map(",".join, tenfold)]) + "\n")
+    note = (
+        "note: 150 of 150 rows lie far outside the training range "
+        "(sepal_length: 43 to 79, trained on 4.3 to 7.9; and 3 more columns)\n"
+    )
+    code, out, err = call("predict", model, path)
+    assert (code, err) == (0, note)
+    assert out.count("\n") == 151
+    code, out, err = call("evaluate", model, path)
+    assert (code, err) == (0, note)
+    assert call("predict", model, path, "-o", tmp_path / "out.csv")[2] == note
+
+
 def test_a_bad_row_leaves_the_old_output(model, tmp_path, monkeypatch):
     monkeypatch.setattr(streaming, "CHUNK_ROWS", 10)
     (tmp_path / "named.csv").write_text("old")

@@ -152,6 +152,20 @@ def test_a_table_without_a_header_is_read_by_place(table):
     assert out.getvalue().splitlines() == ["1\ta", "3\tb"]
 
 
+def test_rows_far_outside_the_training_range_are_told_once_at_the_end(model, table, monkeypatch):
+    monkeypatch.setattr(streaming, "CHUNK_ROWS", 2)
+    path = table("size,hue,kind\n" + "1,green,a\n80,red,b\n" * 5)  # trained on 0 to 9
+    said = []
+    assert len(predicted(model, path, say=said.append)) == 10
+    assert said == ["5 of 10 rows lie far outside the training range (size: 1 to 80, trained on 0 to 9)"]
+    streaming.judge_table(model, path, said.append)
+    assert said == said[:1] * 2
+    assert not predicted(model, table("size,hue\n"), say=said.append)
+    assert said.pop().endswith("new.csv has a header but no rows")
+    predicted(model, table(MIXED), say=said.append)
+    assert len(said) == 2  # nothing to say of the training table
+
+
 def test_judging_counts_each_class(model, table):
     found = streaming.judge_table(model, table("kind,size,hue\na,1,green\nb,1,green\nb,8,red\nc,8,red\n"))
     assert found.true == ("a", "b", "c")
