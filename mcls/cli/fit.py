@@ -10,12 +10,21 @@ import typer
 if TYPE_CHECKING:
     from mcls.models.fitting import Fitted
 
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first row names the columns; told from the table otherwise. Without names they are x0, x1, ...",
+    ),
+]
+
 
 def fit(
     table: Annotated[Path, typer.Argument(metavar="DATA.csv", help="CSV or TSV in UTF-8, also gzipped.")],
     target: Annotated[
         str, typer.Option(metavar="COLUMN", help="The class column: its name, or its index; -1 is the last.")
     ] = "-1",
+    header: Header = None,
     machine: Annotated[
         str, typer.Option(metavar="NAME", help="A machine, such as oneLSM:kernel=linear, or auto.")
     ] = "oneLSM",
@@ -26,8 +35,8 @@ def fit(
         str,
         typer.Option(
             metavar="auto|paper|RANGES",
-            help="Widths around the median distance, the grid of the machine's paper, or ranges joined by commas, "
-            "such as sigma=2^-2..2^6.",
+            help="Widths around the median distance, the grid of the machine's paper, or ranges and lists joined "
+            "by commas, such as gamma=2^-8..2^2,sigma=0.5+1+2. What is left out has the grid of the paper.",
         ),
     ] = "auto",
     nested: Annotated[
@@ -56,6 +65,7 @@ def fit(
             target,
             machine,
             grid,
+            header=header,
             folds=folds,
             seed=seed,
             nested=nested,

@@ -36,6 +36,7 @@ def fit_table(
     machine: str = "oneLSM",
     grid: Any = "auto",
     *,
+    header: bool | None = None,
     folds: int = 10,
     seed: int = 0,
     nested: bool = False,
@@ -43,19 +44,23 @@ def fit_table(
 ) -> Fitted:
     """Fit a machine to a table of your own; see ``mcls.data.encoder`` for how columns become features.
 
-    ``machine`` is a name with options, or ``auto`` for the best of the fast ones.
+    ``machine`` is a name with options, or ``auto`` for the best of the fast ones; ``target`` and ``header`` are
+    those of ``mcls.data.load_table``.
     """
     path = Path(path)
-    if machine != AUTO:
+    automatic = machine.strip().lower() == AUTO
+    if not automatic:
         _check_savable(machine)
-    columns, labels = read_table(path, target)
+    elif isinstance(grid, str) and "=" in grid:
+        raise McLsError("ranges belong to one machine: name it, or give --machine auto the grid auto or paper")
+    columns, labels = read_table(path, target, header)
     check_classes(labels, path)
     encoder = learn_encoder(columns, path)
     X = encoder.encode({column.name: column_values(column) for column in columns})
     y = np.array(labels.levels)[labels.codes]
     settings: dict[str, Any] = {"folds": folds, "seed": seed, "nested": nested, "say": say}
     ranking = None
-    if machine == AUTO:
+    if automatic:
         selection, ranking = rank(X, y, grid, **settings)
     else:
         selection = select(X, y, machine, grid, **settings)

@@ -20,7 +20,7 @@ from mcls.evaluation.folds import stratified_folds
 from mcls.evaluation.grid import GridResult, search
 from mcls.evaluation.protocols import Task, hold_out_rows
 from mcls.experiments.config import effective_grid
-from mcls.experiments.specs import format_spec, parse_spec
+from mcls.experiments.specs import format_spec, parse_scalar, parse_spec
 from mcls.kernels import squared_distances
 from mcls.machines.registry import Machine, get_machine
 from mcls.models.memory import available_bytes, exact_fit_bytes
@@ -319,9 +319,22 @@ def _wider(name: str, values: list[Any], edge: str | None) -> str:
     return f"{name}=2^{low - 4 * (edge == 'smallest')}..2^{high + 4 * (edge == 'largest')}"
 
 
+def _parse_ranges(text: str) -> dict[str, Any]:
+    """Read ``gamma=2^-8..2^2,sigma=0.5+1+2``: ranges, values, or values joined by plus signs."""
+    try:
+        _, ranges = parse_spec(f"grid:{text}")
+    except McLsError:
+        raise McLsError(
+            f"'{text}' is no grid; write sigma=2^-2..2^6 for a range and sigma=0.5+1+2 for a list, "
+            "and join parameters by commas"
+        ) from None
+    lists = {name: v.split("+") for name, v in ranges.items() if isinstance(v, str) and "+" in v and ".." not in v}
+    return {**ranges, **{name: [parse_scalar(item) for item in items] for name, items in lists.items()}}
+
+
 def _own_grid(grid: Any, entry: Machine, estimator: Any, X: Array, seed: int) -> Mapping[str, Any]:
     if isinstance(grid, str) and "=" in grid:
-        grid = parse_spec(f"grid:{grid}")[1]
+        grid = _parse_ranges(grid)
     if isinstance(grid, Mapping):
         for name in grid:
             if name not in estimator.get_params(deep=False):

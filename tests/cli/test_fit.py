@@ -80,6 +80,14 @@ def test_the_paper_grid_and_the_nested_error(tmp_path):
     assert mcls.load(tmp_path / "m").facts.grid["sigma"] == (2.0 ** np.arange(-4, 5)).tolist()
 
 
+def test_auto_takes_no_ranges(tmp_path):
+    code, _, err = call(
+        "fit", datasets_dir() / "lenses.csv", "--machine", "AUTO", "--grid", "gamma=1", "-o", tmp_path / "m"
+    )
+    assert code == 2
+    assert "ranges belong to one machine" in err
+
+
 def test_auto_ranks_the_fast_machines_and_tests_the_best_two(tmp_path):
     code, out, _ = call(
         "fit", datasets_dir() / "lenses.csv", "--machine", "auto", "--folds", 3, "-o", tmp_path / "m"

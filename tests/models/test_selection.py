@@ -131,6 +131,11 @@ def test_fewer_folds_than_asked_for_are_told():
     assert found.notes == ["4 folds instead of 10: no class has more than 4 rows"]
 
 
+def test_a_grid_of_text_holds_ranges_values_and_lists():
+    found = select(X[::3], Y[::3], grid="gamma=2^-1..2^1,sigma=0.5+1+2", folds=3)
+    assert found.grid == {"gamma": [0.5, 1.0, 2.0], "sigma": [0.5, 1, 2]}
+
+
 @pytest.mark.parametrize(
     "arguments, complaint",
     [
@@ -138,6 +143,7 @@ def test_fewer_folds_than_asked_for_are_told():
         ({"machine": "auto"}, r"mcls.models.ranking.rank\(X, y\)"),
         ({"grid": "gama=1"}, "did you mean 'gamma'"),
         ({"grid": "papre"}, "did you mean 'paper'"),
+        ({"grid": "sigma=0.5,1,2"}, r"'sigma=0.5,1,2' is no grid; .* sigma=0.5\+1\+2 for a list"),
         ({"grid": {"gama": [1]}}, "did you mean 'gamma'"),
         ({"grid": {"gamma": [-1]}}, "gamma must be a positive number"),
         ({"machine": "oneLMS"}, "did you mean 'oneLSM'"),
