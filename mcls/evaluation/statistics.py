@@ -6,6 +6,7 @@ All functions take plain arrays of errors or predictions and know nothing of mac
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import exp, factorial, inf, isinf, log, prod
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -136,6 +137,11 @@ class FriedmanResult:
     alpha: float
     n_datasets: int
 
+    @property
+    def one_order(self) -> bool:
+        """Whether all data sets put the machines in the same order; ``iman_davenport_p`` is then exact."""
+        return isinf(self.iman_davenport)
+
     def differs(self, i: int, j: int) -> bool:
         """Whether machines i and j differ by Nemenyi's test: their average ranks lie further apart than CD."""
         return abs(self.ranks[i] - self.ranks[j]) > self.critical_difference
@@ -167,6 +173,13 @@ def friedman(errors: ArrayLike, alpha: float = 0.05) -> FriedmanResult:
 
     χ²_F = 12N / (k(k+1)) (Σ_j R_j² − k(k+1)²/4), divided by 1 − Σ(t³−t) / (Nk(k²−1)) for groups of t tied
     errors; Iman and Davenport's F = (N−1)χ² / (N(k−1) − χ²) with k−1 and (k−1)(N−1) degrees of freedom.
+
+    Where all data sets give the same order, F is infinite and its distribution says nothing: p is then the exact
+    one. Under equality a data set gives each of the k! / Π t! orders of those ranks alike, and N − 1 of them repeat
+    the first with probability (k! / Π t!)^−(N−1). Nothing is further from equality.
+
+    >>> round(friedman([[0.1, 0.2, 0.3], [0.2, 0.4, 0.6]]).iman_davenport_p, 4)  # one of 3! orders, twice
+    0.1667
     """
     errors = _without_rounding(errors)
     if errors.ndim != 2 or errors.shape[0] < 2 or errors.shape[1] < 2 or not np.isfinite(errors).all():
@@ -184,13 +197,18 @@ def friedman(errors: ArrayLike, alpha: float = 0.05) -> FriedmanResult:
         return FriedmanResult(ranks, 0.0, 1.0, 0.0, 1.0, cd, alpha, N)
     chi2 = max(0.0, 12.0 * N / (k * (k + 1)) * (np.square(R - (k + 1) / 2).sum()) / untied)
     rest = N * (k - 1) - chi2
-    F = (N - 1) * chi2 / rest if rest > 1e-12 * N * k else np.inf  # the same order everywhere: no variance left
+    if rest > 1e-12 * N * k:
+        F = (N - 1) * chi2 / rest
+        p = float(stats.f.sf(F, k - 1, (k - 1) * (N - 1)))
+    else:  # the same order everywhere: no variance left
+        orders = factorial(k) // prod(factorial(t) for t in np.unique(errors[0], return_counts=True)[1].tolist())
+        F, p = inf, exp(-(N - 1) * log(orders))
     return FriedmanResult(
         ranks=ranks,
         chi2=float(chi2),
         p=float(stats.chi2.sf(chi2, k - 1)),
         iman_davenport=float(F),
-        iman_davenport_p=float(stats.f.sf(F, k - 1, (k - 1) * (N - 1))),
+        iman_davenport_p=p,
         critical_difference=cd,
         alpha=alpha,
         n_datasets=N,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -186,9 +187,20 @@ def test_nemenyi_constants_of_demsar(k, q):
     assert nemenyi_critical_difference(k, 6, 0.05) / np.sqrt(k * (k + 1) / 36) == pytest.approx(q, abs=0.001)
 
 
+@pytest.mark.parametrize("row, N", [([1, 2, 3], 2), ([1, 2, 3], 3), ([1, 1, 2], 4), ([1, 2, 2, 3], 2)])
+def test_the_p_of_one_order_everywhere_counts_all_orders(row, N):
+    orders = sorted(set(permutations(row)))  # of one data set, equally likely
+    statistics = [friedman(np.array(found, dtype=float)).chi2 for found in product(orders, repeat=N)]
+    result = friedman(np.array([row] * N, dtype=float))
+    assert result.one_order
+    assert result.iman_davenport_p == pytest.approx(np.mean(np.array(statistics) >= result.chi2 - 1e-9))
+
+
 def test_friedman_with_one_order_everywhere():
     result = friedman([[1.0, 2.0, 3.0]] * 10)
+    assert result.one_order
     assert result.iman_davenport == np.inf
+    assert result.iman_davenport_p == pytest.approx(6.0**-9)
     assert result.differs(0, 2)
     assert not result.differs(0, 1)
     with pytest.raises(McLsError, match="two data sets"):
