@@ -10,8 +10,10 @@ import typer
 from mcls.cli.run import Engine, Jobs, Out
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from mcls.evaluation.statistics import FriedmanResult
     from mcls.experiments.compare import Pair
-    from mcls.experiments.experiment import Experiment
 
 
 def compare(
@@ -23,8 +25,8 @@ def compare(
         typer.Option(
             "--dataset",
             metavar="NAME",
-            help="A data set by name or a table as FILE.csv:target=COLUMN; repeat for more "
-            "(default: iris wine glass vowel yeast).",
+            help="A data set by name or a table as FILE.csv:target=COLUMN, header=false after a comma if it has "
+            "none; repeat for more (default: iris wine glass vowel yeast).",
         ),
     ] = None,
     ftest: Annotated[bool, typer.Option("--ftest", help="5x2cv combined F-test (the default for two).")] = False,
@@ -43,14 +45,23 @@ def compare(
     Examples: mcls compare oneLSM ovA --ftest, mcls compare oneLSM sk:svm.SVC --dataset mine.csv:target=species
 
     Two machines: one row a data set with both errors, the test and a verdict. More: errors and average ranks
-    with Friedman's test and Nemenyi's critical difference, and with a test asked for, every pair too.
+    with Friedman's test and Nemenyi's critical difference; with one data set, or a test asked for, every pair.
 
-    Results go to DIR/compare/: cells/, shared by all comparisons, and a folder each with summary.csv and summary.md.
+    Results go to DIR/compare/: cells/, shared by all comparisons, and a folder each with summary.csv and summary.md,
+    and with more than two machines ranking.csv. --csv prints one table: the pairs where there are any.
     """
     from mcls.cli.run import cores, interrupted
     from mcls.cli.show import print_failures
     from mcls.errors import McLsError
-    from mcls.experiments.compare import DEFAULT_DATASETS, comparison, pairs
+    from mcls.experiments.compare import (
+        DEFAULT_DATASETS,
+        comparison,
+        errors,
+        machine_label,
+        pairs,
+        ranking,
+        write_ranking,
+    )
     from mcls.experiments.progress import make_progress
 
     if len(machines) < 2:
@@ -61,11 +72,21 @@ def compare(
     except KeyboardInterrupt:
         interrupted(experiment.store.folder)
     tests = [name for name, wanted in (("f", ftest), ("t", ttest), ("mcnemar", mcnemar)) if wanted]
-    if len(machines) > 2:
-        _print_ranking(experiment, machines, alpha, csv)
-    if len(machines) == 2 or tests:
-        _print_pairs(pairs(experiment, machines), tests or ["f"], alpha, csv, named=len(machines) > 2)
+    labels = [machine_label(text) for text in machines]
+    names, table = errors(experiment, len(labels))
+    result = ranking(table, alpha) if len(labels) > 2 else None
+    paired = result is None or bool(tests)
+    if len(labels) > 2 and not (csv and paired):
+        _print_errors(names, labels, table, result, csv)
+    if result is not None and not csv:
+        _print_ranking(labels, result)
+    elif result is None and len(labels) > 2:
+        typer.echo("Friedman's test needs at least two data sets with all cells done: every pair instead", err=csv)
+    if paired:
+        _print_pairs(pairs(experiment, machines), tests or ["f"], alpha, csv, named=len(labels) > 2)
     typer.echo(f"see {experiment.folder / 'summary.csv'}", err=True)
+    if result is not None:
+        typer.echo(f"ranks and Friedman's test: see {write_ranking(experiment, labels, result)}", err=True)
     _say_untuned(machines)
     print_failures(outcome)
     if not outcome.ok:
@@ -90,7 +111,8 @@ def _print_pairs(found: list[Pair], tests: list[str], alpha: float, csv: bool, n
     if csv:
         print_csv(columns, rows)
     else:
-        print_table(f"5x2cv, errors in percent, level {alpha:g}", columns, rows)
+        level = f"level {alpha:g}" + (" for each pair alone" if named else "")
+        print_table(f"5x2cv, errors in percent, {level}", columns, rows)
 
 
 def _figures(pair: Pair, test: str) -> list[str]:
@@ -103,38 +125,41 @@ def _figures(pair: Pair, test: str) -> list[str]:
     return ["" if result.identical else f"{result.statistic:.3f}", f"{result.p:.4g}"]
 
 
-def _print_ranking(experiment: Experiment, machines: list[str], alpha: float, csv: bool) -> None:
-    from itertools import combinations
-
-    import numpy as np
+def _print_errors(
+    names: list[str], labels: list[str], table: np.ndarray, result: FriedmanResult | None, csv: bool
+) -> None:
+    from math import isnan
 
     from mcls.cli.show import print_csv, print_table
-    from mcls.experiments.compare import errors, machine_label, ranking
 
-    labels = [machine_label(text) for text in machines]
-    names, table = errors(experiment, len(labels))
+    columns = ["data set", *labels]
     rows = [
-        [name, *("" if np.isnan(e) else f"{e:.2f}" for e in line)] for name, line in zip(names, table, strict=True)
+        [name, *("" if isnan(e) else f"{e:.2f}" for e in line)] for name, line in zip(names, table, strict=True)
     ]
-    result = ranking(table, alpha)
     if result is not None:
         rows.append(["average rank", *(f"{rank:.2f}" for rank in result.ranks)])
     if csv:
-        print_csv(["data set", *labels], rows)
-        return
-    print_table("5x2cv, errors in percent", ["data set", *labels], rows)
-    if result is None:
-        typer.echo("Friedman's test needs at least two data sets with all cells done.")
-        return
+        print_csv(columns, rows)
+    else:
+        print_table("5x2cv, errors in percent", columns, rows)
+
+
+def _print_ranking(labels: list[str], result: FriedmanResult) -> None:
+    from itertools import combinations
+
+    sharper = (
+        f"the same order on all of them has p = {result.iman_davenport_p:.4g}, exactly"
+        if result.one_order
+        else f"Iman-Davenport F = {result.iman_davenport:.3f}, p = {result.iman_davenport_p:.4g}"
+    )
     typer.echo(
-        f"Friedman over {result.n_datasets} data sets: chi2 = {result.chi2:.3f}, p = {result.p:.4g}; "
-        f"Iman-Davenport F = {result.iman_davenport:.3f}, p = {result.iman_davenport_p:.4g}"
+        f"Friedman over {result.n_datasets} data sets: chi2 = {result.chi2:.3f}, p = {result.p:.4g}; {sharper}"
     )
     differing = [
         f"{labels[i]} and {labels[j]}" for i, j in combinations(range(len(labels)), 2) if result.differs(i, j)
     ]
     typer.echo(
-        f"Nemenyi at {alpha:g}: average ranks further apart than {result.critical_difference:.2f} differ: "
+        f"Nemenyi at {result.alpha:g}: average ranks further apart than {result.critical_difference:.2f} differ: "
         + ("; ".join(differing) or "none")
     )
 

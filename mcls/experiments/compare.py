@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +26,7 @@ from mcls.experiments.cells import Row
 from mcls.experiments.experiment import Experiment
 from mcls.experiments.loading import config_from
 from mcls.experiments.specs import format_spec, parse_spec
-from mcls.experiments.store import Record, Store
+from mcls.experiments.store import Record, Store, write_file
 from mcls.seeds import derive
 
 DEFAULT_DATASETS = ("iris", "wine", "glass", "vowel", "yeast")
@@ -125,6 +127,26 @@ def ranking(table: np.ndarray, alpha: float) -> FriedmanResult | None:
     """Friedman's test over the data sets that are complete; None with fewer than two of them."""
     complete = table[np.isfinite(table).all(axis=1)]
     return friedman(complete, alpha) if len(complete) >= 2 else None
+
+
+def write_ranking(experiment: Experiment, labels: Sequence[str], result: FriedmanResult) -> Path:
+    """Write ``ranking.csv`` beside the summary: a row a machine with its average rank, Friedman's test in each."""
+    test = {
+        "n_datasets": result.n_datasets,
+        "friedman_chi2": result.chi2,
+        "friedman_p": result.p,
+        "iman_davenport_f": result.iman_davenport,
+        "iman_davenport_p": result.iman_davenport_p,
+        "alpha": result.alpha,
+        "critical_difference": result.critical_difference,
+    }
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(["machine", "average_rank", *test])
+    writer.writerows([label, rank, *test.values()] for label, rank in zip(labels, result.ranks, strict=True))
+    path = experiment.folder / "ranking.csv"
+    write_file(path, buffer.getvalue())
+    return path
 
 
 def _by_dataset(experiment: Experiment, n_machines: int) -> list[Sequence[Row]]:

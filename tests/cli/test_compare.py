@@ -6,10 +6,14 @@ import csv
 import io
 import subprocess
 import sys
+from itertools import combinations
 
+import pandas as pd
 import pytest
 
 from mcls.cli.app import main
+from mcls.cli.compare import _print_ranking
+from mcls.evaluation.statistics import friedman
 
 SETS = ["--dataset", "iris:sample=60", "--dataset", "wine:sample=60", "-j", "1"]
 
@@ -65,8 +69,40 @@ def test_many_machines_are_ranked(call):
     code, out, _ = call(*machines, *SETS, "--ftest")
     assert out.count("ovO:sigma=1") >= 5  # every pair is tested too
     assert "verdict" in out
-    _, out, _ = call(*machines, *SETS[:2], "-j", "1")
+
+
+def test_with_one_data_set_every_pair_is_tested(call):
+    machines = ["oneLSM:sigma=1", "ovO:sigma=1", "oneLSM:kernel=linear"]
+    code, out, err = call(*machines, *SETS[:2], "-j", "1")
+    assert code == 0
     assert "needs at least two data sets" in out
+    assert "level 0.05 for each pair alone" in out
+    assert "ranking.csv" not in err
+    code, out, _ = call(*machines, *SETS[:2], "-j", "1", "--csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [(row["A"], row["B"]) for row in rows] == list(combinations(machines, 2))
+    assert all(0 <= float(row["p(f)"]) <= 1 for row in rows)
+
+
+def test_csv_of_many_machines_is_one_table_and_the_ranks_are_in_a_file(call):
+    machines = ["oneLSM:sigma=1", "ovO:sigma=1", "oneLSM:kernel=linear"]
+    code, out, err = call(*machines, *SETS, "--csv")
+    assert code == 0
+    table = pd.read_csv(io.StringIO(out), index_col="data set")
+    assert list(table.index) == ["iris:sample=60", "wine:sample=60", "average rank"]
+    path = err.split("ranks and Friedman's test: see ")[1].splitlines()[0]
+    ranks = pd.read_csv(path, index_col="machine")
+    assert ranks["average_rank"].round(2).to_dict() == table.loc["average rank"].to_dict()
+    assert ranks["friedman_p"].nunique() == 1
+    _, out, _ = call(*machines, *SETS, "--csv", "--ftest")
+    assert len(pd.read_csv(io.StringIO(out))) == 6  # a row a data set and pair, and nothing else
+
+
+def test_one_order_everywhere_has_an_exact_p(capsys):
+    _print_ranking(["a", "b", "c"], friedman([[1.0, 2.0, 3.0], [2.0, 3.0, 9.0]]))
+    out = capsys.readouterr().out
+    assert "chi2 = 4.000, p = 0.1353; the same order on all of them has p = 0.1667, exactly" in out
+    assert "inf" not in out
 
 
 def test_a_table_of_ones_own(call, tmp_path):
