@@ -46,14 +46,14 @@ class Pair:
     mcnemar: McNemarResult | None
 
     def verdict(self, test: str, alpha: float) -> str:
-        """What the test says in words: identical, no difference, or which machine is better."""
+        """What the test says in words: identical, not significant, or which machine is better."""
         result: TestResult | None = getattr(self, test)
         if result is None or self.error_a is None or self.error_b is None:
             return "not complete"
         if result.identical and (self.f is None or self.f.identical):
             return "identical"
         if not result.differs(alpha):
-            return "no difference"
+            return "not significant"
         # Each test looks at differences of its own, and they may point the other way than the mean errors.
         if isinstance(result, McNemarResult):
             worse_a: float = result.only_a_wrong - result.only_b_wrong

@@ -49,7 +49,7 @@ class Ranking:
             return f"{first} and {second} never differ"
         said = f"f = {self.test.statistic:.2f}, p = {self.test.p:.3f}"
         if not self.test.differs(alpha):
-            return f"no difference between {first} and {second} ({said})"
+            return f"the difference between {first} and {second} is not significant ({said})"
         better = first if self.test_errors[0] < self.test_errors[1] else second
         return f"{better} is better than {second if better == first else first} ({said})"
 

@@ -47,7 +47,7 @@ def test_verdicts():
     pair = compare.Pair("d", "a", "b", 1.0, 2.0, TestResult(9.0, 0.01), TestResult(0.1, 0.9), None)
     assert pair.verdict("f", 0.05) == "a better"
     assert replace(pair, error_a=3.0).verdict("f", 0.05) == "b better"
-    assert pair.verdict("f", 0.001) == pair.verdict("t", 0.05) == "no difference"
+    assert pair.verdict("f", 0.001) == pair.verdict("t", 0.05) == "not significant"
     assert pair.verdict("mcnemar", 0.05) == "not complete"
 
 
@@ -68,7 +68,7 @@ def test_a_verdict_follows_the_differences_that_its_test_looked_at():
     assert equal.verdict("f", 0.05) == "they differ, equal on average"
     # McNemar's test sees one replication: machines that agree there are not the same for that.
     agree = replace(means_for_a, mcnemar=McNemarResult(0.0, 1.0, True))
-    assert agree.verdict("mcnemar", 0.05) == "no difference"
+    assert agree.verdict("mcnemar", 0.05) == "not significant"
 
 
 def test_ranking_over_data_sets(experiment):

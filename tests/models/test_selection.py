@@ -241,6 +241,8 @@ def test_the_verdict_names_the_machine_with_the_smaller_error():
     two = tuple(ranking.Ranked(name, 0.1, 0.0, 0.0, {}) for name in ("a", "b"))
     said = ranking.Ranking(two, TestResult(9.0, 0.01), (0.2, 0.1)).verdict()
     assert said == "b is better than a (f = 9.00, p = 0.010)"
+    said = ranking.Ranking(two, TestResult(2.0, 0.2), (0.2, 0.1)).verdict()
+    assert said == "the difference between a and b is not significant (f = 2.00, p = 0.200)"
 
 
 def test_the_test_of_a_large_table_uses_a_sample(monkeypatch):

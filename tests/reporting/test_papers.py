@@ -195,7 +195,7 @@ def test_xue_shows_both_selections_and_who_wins(tmp_path):
     assert "ORACLE" in " ".join(accuracy.notes)
     row = texts(gain, **{"data set": "iris", "machines": "rlsc → olc-rlsc"})
     assert (row["paper"], row["ours, CV"]) == ("+1.20", "-3.00")
-    assert (row["p (F-test)"], row["by the test"]) == ("identical", "no difference")
+    assert (row["p (F-test)"], row["by the test"]) == ("identical", "not significant")
     assert (row["overlap with"], row["cosine with"]) == ("0.100", "0.200")
     assert "wins in 12 of 12 cases of the paper, 0 of ours" in " ".join(gain.notes)
 

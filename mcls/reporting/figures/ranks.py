@@ -68,7 +68,7 @@ def critical_difference(names: Sequence[str], result: FriedmanResult) -> Figure:
     p = "p < 0.001" if result.p < 0.001 else f"p = {result.p:.3f}"
     ax.set_title(
         f"Average ranks over {result.n_datasets} data sets, 5×2cv (Friedman {p}); "
-        f"joined: no difference at {result.alpha:g}",
+        f"joined: not significant at {result.alpha:g}",
         fontsize=9,
     )
     return figure
