@@ -14,7 +14,7 @@ Header = Annotated[
     bool | None,
     typer.Option(
         "--header/--no-header",
-        help="Whether the first row names the columns; told from the table otherwise. Without names they are x0, x1, ...",
+        help="Whether the first row names the columns; otherwise the table tells. Without names they are x0, x1, ...",
     ),
 ]
 

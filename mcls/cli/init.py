@@ -7,12 +7,15 @@ from typing import Annotated
 
 import typer
 
+from mcls.cli.fit import Header
+
 
 def init(
     data: Annotated[Path, typer.Argument(metavar="DATA.csv", help="A CSV or TSV file with a class column.")],
     target: Annotated[
         str, typer.Option(metavar="COLUMN", help="The class column: its name, or its index from 0.")
     ] = "-1",
+    header: Header = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="The config to write; DATA.yaml here.")
     ] = None,
@@ -25,5 +28,5 @@ def init(
     """
     from mcls.experiments.starter import write_starter
 
-    path = write_starter(data, target, output)
+    path = write_starter(data, target, output, header)
     typer.echo(f"wrote {path}; now: mcls run {path}")

@@ -125,13 +125,13 @@ def column_values(column: NumberColumn | TextColumn) -> Any:
     return [column.levels[code] for code in column.codes]
 
 
-def load_encoded(path: Path | str, target: str | int = -1) -> Dataset:
+def load_encoded(path: Path | str, target: str | int = -1, header: bool | None = None) -> Dataset:
     """Load a table as ``load_table`` does, and columns of text too: one 0/1 feature for each of their texts.
 
     Numbers are as read: scaling them is the experiment's business. A table of numbers alone is what ``load_table``
     gives, with the same fingerprint.
     """
-    columns, labels = read_table(path, target)
+    columns, labels = read_table(path, target, header)
     check_classes(labels, path)
     return as_dataset(table_name(path), columns, labels, learn_encoder(columns, path))
 

@@ -18,7 +18,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Literal, NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +65,7 @@ class TextColumn(NamedTuple):
 def load_table(
     path: Path | str,
     target: str | int = -1,
-    header: bool | Literal["auto"] = "auto",
+    header: bool | None = None,
     sep: str = "auto",
 ) -> Dataset:
     """Load a table of your own: numeric features and one class column.
@@ -76,9 +76,9 @@ def load_table(
         A CSV or TSV file in UTF-8, which may be gzipped (``.gz``).
     target : str or int
         The class column: its name in the header, or its index from 0 (negative: from the end).
-    header : bool or "auto"
-        Whether the first row names the columns, which are x0, x1, … where none does. "auto": it does when it has
-        text over a column of numbers, or the target's name, or is 0, 1, 2, … or 1, 2, 3, … to the last column.
+    header : bool, optional
+        Whether the first row names the columns, which are x0, x1, … where none does. If you do not say, it does when
+        it has text over a column of numbers, or the target's name, or is 0, 1, 2, … or 1, 2, 3, … to the last column.
     sep : str
         The separator; "auto" finds comma, semicolon or tab.
 
@@ -142,7 +142,7 @@ def comma_hint(column: TextColumn) -> str:
 def read_table(
     path: Path | str,
     target: str | int = -1,
-    header: bool | Literal["auto"] = "auto",
+    header: bool | None = None,
     sep: str = "auto",
 ) -> tuple[list[NumberColumn | TextColumn], TextColumn]:
     """Read a table's feature columns, as numbers or text, and its class column; see ``load_table``."""
@@ -204,7 +204,7 @@ def parse_number(text: str) -> float | None:
         return None
 
 
-def _scan(path: Path, target: str | int, header: bool | Literal["auto"], sep: str) -> _Layout:
+def _scan(path: Path, target: str | int, header: bool | None, sep: str) -> _Layout:
     """Read the file once: its width, which columns are numbers, whether there is a header, what is missing."""
     tried = "commas, semicolons or tabs" if sep == "auto" else repr(sep)
     sep = find_separator(path) if sep == "auto" else sep
@@ -220,7 +220,7 @@ def _scan(path: Path, target: str | int, header: bool | Literal["auto"], sep: st
             raise McLsError(f"{path}: line {line} has {len(cells)} cells, line {head_line} has {len(head)}")
         seen.add(line, cells)
         n_rows += 1
-    has_header = _is_header(path, head, seen, n_rows, target) if header == "auto" else header
+    has_header = _is_header(path, head, seen, n_rows, target) if header is None else header
     if not has_header:
         seen.add(head_line, head)
         n_rows += 1
@@ -255,7 +255,10 @@ def _is_header(path: Path, head: Sequence[str], seen: _Seen, n_rows: int, target
         for cell in seen.text:
             if cell is not None and DECIMAL_COMMA.fullmatch(cell.text):
                 raise McLsError(f"{path}: no column is numeric: {cell}; {NO_COMMA}")
-        raise McLsError(f"{path}: no column is numeric below the first row; say whether that row is a header")
+        raise McLsError(
+            f"{path}: no column is numeric below the first row; say whether that row is a header: "
+            "--header or --no-header (in a config header: true or false)"
+        )
     return any(parse_number(cell) is None and cell.lower() not in MISSING for cell in over_numbers)
 
 

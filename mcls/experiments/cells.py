@@ -38,7 +38,8 @@ class DatasetRef:
     name: str | None = None
     options: tuple[tuple[str, Any], ...] = ()
     path: str | None = None
-    target: str | int = -1
+    target: str = "-1"
+    header: bool | None = None
 
     def load(self) -> Dataset:
         """Load the table, once a process."""
@@ -48,7 +49,7 @@ class DatasetRef:
 @lru_cache(maxsize=4)
 def _load(ref: DatasetRef) -> Dataset:
     if ref.path is not None:
-        return load_encoded(ref.path, ref.target)
+        return load_encoded(ref.path, ref.target, ref.header)
     return load_dataset(str(ref.name), **dict(ref.options))
 
 
@@ -200,7 +201,9 @@ def plan(config: ExperimentConfig, folder: Path = Path()) -> Plan:
 def dataset_ref(entry: DatasetEntry, folder: Path) -> DatasetRef:
     """Turn a config's entry into what a worker needs."""
     if entry.path is not None:
-        return DatasetRef(entry.label, path=str((folder / entry.path).absolute()), target=entry.target)
+        path = str((folder / entry.path).absolute())
+        # As text, a number is an index unless a column is called that: what mcls fit makes of it.
+        return DatasetRef(entry.label, path=path, target=str(entry.target), header=entry.header)
     return DatasetRef(entry.label, name=str(entry.name).lower(), options=tuple(sorted(entry.options.items())))
 
 

@@ -100,6 +100,7 @@ class DatasetEntry(_Strict):
     options: Options = {}
     path: Name | None = None
     target: int | Name = -1
+    header: bool | None = None
 
     @model_validator(mode="after")
     def _check(self) -> DatasetEntry:
@@ -108,10 +109,11 @@ class DatasetEntry(_Strict):
                 "give 'name' for a data set of mcls or 'path' for a table of your own (one of the two)"
             )
         if self.path is not None and self.options:
-            raise McLsError("'options' belong to a data set by name; a table takes 'target' only")
+            raise McLsError("'options' belong to a data set by name; a table takes 'target' and 'header'")
         if self.name is not None:
-            if "target" in self.model_fields_set:
-                raise McLsError("'target' belongs to a table by 'path'")
+            for field in ("target", "header"):
+                if field in self.model_fields_set:
+                    raise McLsError(f"'{field}' belongs to a table by 'path'")
             from mcls.data import load_card, resolve_options
 
             for key, value in self.options.items():

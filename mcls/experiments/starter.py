@@ -23,7 +23,7 @@ name: {name}                 # results go to results/{name}/
 datasets:
   - path: {path}             # relative to this file; columns of text become one 0/1 feature for each text
     target: {target}         # the class column: its name, or its index from 0 (-1: the last)
-
+{header}
 machines:                    # `mcls machines` lists them all; `mcls machines NAME` explains one
   - oneLSM                   # least squares, one matrix inverse for all classes: fast, a good first choice
   - ovO                      # one least-squares machine a pair of classes
@@ -46,10 +46,16 @@ seed: 0                      # the same seed gives the same folds, whatever mach
 """
 
 
-def write_starter(data: Path, target: str, output: Path | None) -> Path:
+_HEADER = {
+    None: "",
+    True: "    header: true             # the first row names the columns\n",
+    False: "    header: false            # the first row is data; the columns are x0, x1, ...\n",
+}
+
+
+def write_starter(data: Path, target: str, output: Path | None, header: bool | None = None) -> Path:
     """Write the starter for a table, which is read to make sure that it will run; return the config's path."""
-    column: str | int = int(target) if re.fullmatch(r"-?\d+", target) else target
-    table = load_encoded(data, column)
+    table = load_encoded(data, target, header)
     stratified_folds(table.y, 10, seed=0)  # refuses classes of one row each
     # Results go to a folder of this name: the config's own, so that two configs of one table stay apart.
     stem = table.name if output is None else output.stem
@@ -66,7 +72,8 @@ def write_starter(data: Path, target: str, output: Path | None) -> Path:
         file=path,
         name=name,
         path=_quoted(os.path.relpath(data, path.parent)),
-        target=column if isinstance(column, int) else _quoted(column),
+        target=_quoted(target),
+        header=_HEADER[header],
         folds=10 if table.n < 1000 else 5,
     )
     parse_config(text, path)

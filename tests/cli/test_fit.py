@@ -60,6 +60,18 @@ def test_what_the_user_should_know_of_the_search_is_told_in_a_line_each(tmp_path
     assert [text.removeprefix("note: ") for text in (folds, edge)] == mcls.load(tmp_path / "m").facts.notes
 
 
+def test_whether_there_is_a_header_may_be_said(tmp_path):
+    (tmp_path / "t.csv").write_text("red,small,a\nblue,large,b\n" * 10)
+    args = ["fit", tmp_path / "t.csv", "--grid", "gamma=1,sigma=1", "--folds", 3, "-o", tmp_path / "m"]
+    assert "--header or --no-header" in call(*args)[2]
+    assert call(*args, "--no-header")[1].startswith(
+        "t.csv: 20 rows, 2 columns (0 of numbers, 2 of text), 2 classes"
+    )
+    assert mcls.load(tmp_path / "m").target == "x2"
+    assert call(*args, "--header")[1].startswith("t.csv: 19 rows")
+    assert mcls.load(tmp_path / "m").target == "a"
+
+
 def test_the_paper_grid_and_the_nested_error(tmp_path):
     code, out, _ = call(
         "fit",

@@ -83,6 +83,25 @@ def test_what_mcls_fit_refuses_is_refused(tmp_path, monkeypatch, capsys, text, c
     assert [p.name for p in tmp_path.iterdir()] == ["my.csv"]
 
 
+def test_whether_there_is_a_header_goes_into_the_config(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "words.csv").write_text("red,small,a\nblue,large,b\n" * 10)  # no column of numbers tells
+    assert call("init", "words.csv") == 2
+    assert "--header or --no-header" in capsys.readouterr().err
+    for option, header, rows in (("--no-header", False, 20), ("--header", True, 19)):
+        assert call("init", "words.csv", option, "-o", f"of{rows}.yaml") == 0
+        assert load_config(tmp_path / f"of{rows}.yaml").datasets[0].header is header
+        assert f"# {rows} rows" in (tmp_path / f"of{rows}.yaml").read_text()
+        assert call("validate", f"of{rows}.yaml") == 0
+    assert "header:" not in _starter_of_a_plain_table(tmp_path)
+
+
+def _starter_of_a_plain_table(folder: Path) -> str:
+    write_table(folder / "my.csv")
+    assert call("init", "my.csv") == 0
+    return (folder / "my.yaml").read_text()
+
+
 def test_columns_of_text_are_taken_as_mcls_fit_takes_them(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     rows = [f"{i % 7},{('red', 'blue', 'green')[i % 3]},{'ab'[i % 2]}" for i in range(40)]

@@ -153,7 +153,7 @@ def test_the_separator_may_be_said(write) -> None:
         ("a,b,kind\n1,2,x\n2,1e999,y\n", "column 'b' is not finite"),
         ("a,a,kind\n1,2,x\n", "names 'a' twice"),
         (",a,kind\n0,2,x\n1,3,y\n", "column 0 has no name"),
-        ("p,q,kind\nr,s,x\nt,u,y\n", "say whether that row is a header"),
+        ("p,q,kind\nr,s,x\nt,u,y\n", "whether that row is a header: --header or --no-header"),
         ('a,kind\n1,"x\n2,y\n', "line 3: unexpected end of data"),
         ("a,kind\n1," + "x" * 200_000 + "\n", "line 2: field larger than field limit"),
         (b"a,kind\n1,caf\xe9\n", "not UTF-8 text (byte 0xe9 in line 2)"),

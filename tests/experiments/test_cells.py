@@ -151,6 +151,23 @@ def test_a_table_is_found_beside_the_config_and_must_not_change(tmp_path):
         plan_of(tmp_path, datasets="none.csv")
 
 
+def test_a_header_may_be_said_and_does_not_enter_the_key(tmp_path):
+    rows = [f"{i % 7},{i / 9:.2f},{'ab'[i % 2]}" for i in range(1, 31)]
+    (tmp_path / "my.csv").write_text("u,v,kind\n" + "\n".join(rows) + "\n")
+    (tmp_path / "bare.csv").write_text("\n".join(rows) + "\n")
+    found, said = (plan_of(tmp_path, datasets={"path": "my.csv", **more}) for more in ({}, {"header": True}))
+    assert [cell.key for cell in said.cells] == [cell.key for cell in found.cells]
+    assert plan_of(tmp_path, datasets="bare.csv:header=false").cells[0].dataset.load().n == 30
+    assert plan_of(tmp_path, datasets="bare.csv:header=true").cells[0].dataset.load().n == 29
+
+
+def test_a_number_names_the_class_column_that_is_called_that(tmp_path):
+    (tmp_path / "my.csv").write_text("1,2,3\n" + "5,a,7\n6,b,8\n" * 10)
+    data = plan_of(tmp_path, datasets="my.csv:target=2").cells[0].dataset.load()
+    assert data.classes == ("a", "b")
+    assert data.feature_names == ("1", "3")
+
+
 def test_declared_rows_must_be_declared():
     with pytest.raises(McLsError, match="declares no training rows"):
         plan_of(protocol="hold-out", train="declared")

@@ -30,7 +30,7 @@ datasets:
   - vowel:rows=all
   - {name: iris, options: {sample: 60, seed: 1}}
   - {path: my.csv, target: kind}
-  - sub/other.tsv:target=3
+  - sub/other.tsv:target=3,header=false
 machines:
   - oneLSM
   - voLSSVM:labelbook=pm1,bias=true
@@ -41,7 +41,7 @@ machines:
 """
     )
     assert [d.label for d in config.datasets] == ["vowel:rows=all", "iris:sample=60,seed=1", "my", "other"]
-    assert config.datasets[3].target == 3
+    assert [(d.target, d.header) for d in config.datasets[2:]] == [("kind", None), (3, False)]
     assert config.machines[1].variants() == [{"labelbook": "pm1", "bias": True}]
     assert [v["labelbook"] for v in config.machines[2].variants()] == ["indicators", "alignment"]
 
@@ -63,7 +63,10 @@ def test_settings_by_protocol():
 @pytest.mark.parametrize(
     "text, expected",
     [
-        ("datasets: iris\nmachnes: [oneLSM]\n", "lab.yaml:2: machnes: unknown field 'machnes'; did you mean 'machines'?"),
+        (
+            "datasets: iris\nmachnes: [oneLSM]\n",
+            "lab.yaml:2: machnes: unknown field 'machnes'; did you mean 'machines'?",
+        ),
         (BASE + "protocl: nested", "lab.yaml:3: protocl: unknown field 'protocl'; did you mean 'protocol'?"),
         (BASE + "protocol: nestd", "lab.yaml:3: protocol: unknown value 'nestd'; did you mean 'nested'?"),
         (BASE + "engine: quick", "lab.yaml:3: engine: unknown value 'quick'"),
@@ -126,6 +129,11 @@ def test_settings_by_protocol():
         (
             "datasets: {name: iris, path: x.csv}\nmachines: oneLSM",
             "datasets[0]: give 'name' for a data set of mcls or",
+        ),
+        ("datasets: {name: iris, header: true}\nmachines: oneLSM", "datasets[0]: 'header' belongs to a table by"),
+        (
+            "datasets: x.csv:header=perhaps\nmachines: oneLSM",
+            "datasets[0].header: Input should be a valid boolean, got 'perhaps'",
         ),
         ("datasets: iris:row=all\nmachines: oneLSM", "datasets[0]: unknown option of data set iris 'row'"),
         (
