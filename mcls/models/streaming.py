@@ -9,7 +9,8 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mcls.data.tables import find_separator, table_rows
+from mcls.data.encoder import ScaledColumn
+from mcls.data.tables import counts_columns, find_separator, parse_number, table_rows
 from mcls.errors import McLsError
 from mcls.models.judging import Confusion
 from mcls.models.ranges import RangeWatch
@@ -42,7 +43,7 @@ class Chunk(NamedTuple):
     X: Array  # (m, d)
 
 
-def open_table(model: TableModel, path: Path) -> Layout:
+def open_table(model: TableModel, path: Path, say: Say | None = None) -> Layout:
     """Find the model's columns in a table: by the names in its first row, or by place.
 
     By place only where the training table had no header either (its columns are x0, x1, …); the class column
@@ -54,6 +55,12 @@ def open_table(model: TableModel, path: Path) -> Layout:
         raise McLsError(f"{path} is empty")
     wanted = [column.name for column in model.encoder.columns]
     if any(name in head for name in wanted) or not _nameless([*wanted, model.target]):
+        figure = next((cell for cell in head if parse_number(cell) is not None), None)
+        if figure is not None and not any(name in head for name in wanted):
+            names = ", ".join(wanted[:8]) + (", …" if len(wanted) > 8 else "")
+            raise McLsError(
+                f"{path}: line {line} has '{figure[:40]}', so it is no header; write one with the model's columns: {names}"
+            )
         if len(set(head)) != len(head):
             twice = next(name for name in head if head.count(name) > 1)
             raise McLsError(f"{path}: the header names '{twice}' twice; rename one of the two columns")
@@ -70,8 +77,18 @@ def open_table(model: TableModel, path: Path) -> Layout:
         )
     places = {name: int(name[1:]) for name in wanted}
     if len(head) == with_target:
-        return Layout(sep, None, {**places, model.target: target}, with_target)
-    return Layout(sep, None, {name: j - (j > target) for name, j in places.items()}, without)
+        places[model.target] = target
+    else:
+        places = {name: j - (j > target) for name, j in places.items()}
+    numeric = [head[places[column.name]] for column in model.encoder.columns if isinstance(column, ScaledColumn)]
+    if numeric and all(parse_number(cell) is None for cell in numeric):
+        raise McLsError(
+            f"{path}: line {line} looks like a header, and the model was fitted to a table without one; "
+            "remove that line, or call the columns x0, x1, … in the training table's order"
+        )
+    if say is not None and counts_columns(head):
+        say(f"line {line} of {path} ({', '.join(head[:3])}, …) was read as data: the training table had no header")
+    return Layout(sep, None, places, len(head))
 
 
 def read_chunks(model: TableModel, path: Path, layout: Layout, say: Say | None = None) -> Iterator[Chunk]:
@@ -105,7 +122,7 @@ def predict_table(
 
     ``say`` is told at the end what the user should know of the table.
     """
-    layout = open_table(model, path)
+    layout = open_table(model, path, say)
     added = [PREDICTION, *(f"score {name}" for name in model.classes if scores)]
     writer = csv.writer(out, delimiter=layout.sep, lineterminator="\n")
     if layout.names is not None:
@@ -129,7 +146,7 @@ def judge_table(model: TableModel, path: Path, say: Say | None = None) -> Confus
 
     ``say`` as for ``predict_table``.
     """
-    layout = open_table(model, path)
+    layout = open_table(model, path, say)
     if model.target not in layout.places:
         raise McLsError(f"{path} has no class column '{model.target}' to compare the predictions with")
     at = layout.places[model.target]

@@ -152,6 +152,28 @@ def test_a_table_without_a_header_is_read_by_place(table):
     assert out.getvalue().splitlines() == ["1\ta", "3\tb"]
 
 
+def test_a_model_of_a_table_without_a_header_meets_one(table):
+    model = fit_table(table("1,x,2,a\n2,y,3,b\n" * 10), "3", grid=SMALL, folds=3).model
+    assert [r["prediction"] for r in predicted(model, table("x2,x0,x1\n2,1,x\n3,2,y\n"))] == ["a", "b"]
+    with pytest.raises(McLsError, match=r"line 1 looks like a header, .* or call the columns x0, x1"):
+        predicted(model, table("size,hue,age\n1,x,2\n"))
+    with pytest.raises(McLsError, match="line 1, column 'x0': 'one' is not a finite number"):
+        predicted(model, table("one,x,2\n1,x,2\n"))  # one slip makes no header
+
+
+def test_a_row_that_may_be_a_header_is_said_to_be_data(table):
+    train = table("0,1,2\n1,0,1\n5,6,1\n" * 6)
+    model = fit_table(train, header=False, grid=SMALL, folds=3).model
+    said = []
+    assert streaming.judge_table(model, train, said.append).n == 18
+    assert said == [f"line 1 of {train} (0, 1, 2, …) was read as data: the training table had no header"]
+
+
+def test_a_table_without_the_header_that_the_model_needs(model, table):
+    with pytest.raises(McLsError, match=r"line 1 has '1', so it is no header; .* the model's columns: size, hue"):
+        predicted(model, table("red,1\ngreen,2\n"))
+
+
 def test_rows_far_outside_the_training_range_are_told_once_at_the_end(model, table, monkeypatch):
     monkeypatch.setattr(streaming, "CHUNK_ROWS", 2)
     path = table("size,hue,kind\n" + "1,green,a\n80,red,b\n" * 5)  # trained on 0 to 9
