@@ -40,7 +40,7 @@ def fit(
         ),
     ] = "auto",
     nested: Annotated[
-        bool, typer.Option("--nested", help="Also the honest error: a search in every fold.")
+        bool, typer.Option("--nested", help="Also the error with the parameters chosen inside each fold.")
     ] = False,
     folds: Annotated[int, typer.Option(min=2, max=1000, help="Folds of the cross-validation.")] = 10,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the folds and samples.")] = 0,
@@ -50,6 +50,9 @@ def fit(
     A column of numbers is scaled to [-1, 1]; any other becomes one 0/1 feature for each of its texts.
 
     --machine auto ranks the fast machines and tests the best two against each other.
+
+    --nested searches the grid inside each fold. The scaling, the automatic grid and the machine of auto still come
+    from all rows, and their optimism stays.
 
     Example: mcls fit flowers.csv --target species -o flowers.mcls
     """
@@ -71,12 +74,12 @@ def fit(
             nested=nested,
             say=print_note,
         )
-        _print(fitted)
+        _print(fitted, automatic_grid=grid == "auto")
         save(fitted.model, output)
     typer.echo(f"model written to {output}")
 
 
-def _print(fitted: Fitted) -> None:
+def _print(fitted: Fitted, automatic_grid: bool) -> None:
     from mcls.cli.show import print_table
     from mcls.errors import printable
     from mcls.experiments.specs import format_options
@@ -94,17 +97,22 @@ def _print(fitted: Fitted) -> None:
             [r.machine, f"{100 * r.error:.2f}", f"{100 * r.spread:.2f}", f"{r.seconds:.1f}", _shown(r.best_params)]
             for r in fitted.ranking.machines
         ]
-        print_table("machines by CV error in percent", ["machine", "error", "+-", "seconds", "parameters"], rows)
+        print_table(
+            "machines by CV error in percent",
+            ["machine", "error", "std over folds", "seconds", "parameters"],
+            rows,
+        )
         typer.echo(f"5x2cv F-test of the best two: {fitted.ranking.verdict()}")
     typer.echo(
-        f"{facts.machine}: CV error {100 * found.error:.2f} % +- {100 * found.spread:.2f} "
-        f"({found.folds} folds, {len(found.results)} grid points, {len(found.rows)} rows; the folds that choose also "
-        f"judge) at {_shown(found.best_params) or 'the parameters given'}"
+        f"{facts.machine}: CV error {100 * found.error:.2f} %, standard deviation over the folds "
+        f"{100 * found.spread:.2f} ({found.folds} folds, {len(found.results)} grid points, {len(found.rows)} rows; "
+        f"the folds that choose also judge) at {_shown(found.best_params) or 'the parameters given'}"
     )
     if found.nested_error is not None and found.nested_spread is not None:
+        outside = ["the scaling", *["the grid"] * automatic_grid, *["the machine"] * (fitted.ranking is not None)]
         typer.echo(
-            f"nested CV error {100 * found.nested_error:.2f} % +- {100 * found.nested_spread:.2f} "
-            "(chosen inside each fold: the error to expect)"
+            f"nested CV error {100 * found.nested_error:.2f} %, standard deviation over the folds "
+            f"{100 * found.nested_spread:.2f} (parameters chosen inside each fold; from all rows: {', '.join(outside)})"
         )
     print_table("out-of-fold predictions", *fitted.confusion.table())
     options = {k: v for k, v in found.estimator.get_params(deep=False).items() if k in ("solver", "n_landmarks")}

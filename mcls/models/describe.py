@@ -51,12 +51,13 @@ def _table_rows(model: TableModel) -> list[list[str]]:
     rows.append(
         [
             "CV error",
-            f"{100 * facts.cv_error:.2f} % +- {100 * facts.cv_spread:.2f} "
+            f"{100 * facts.cv_error:.2f} %, standard deviation over the folds {100 * facts.cv_spread:.2f} "
             f"({facts.folds} folds of {facts.rows_searched} rows, seed {facts.seed})",
         ]
     )
     if facts.nested_error is not None:
-        rows.append(["nested CV error", f"{100 * facts.nested_error:.2f} %"])
+        known = "parameters chosen inside each fold; scaling, grid and machine fixed before"
+        rows.append(["nested CV error", f"{100 * facts.nested_error:.2f} % ({known})"])
     rows += [[f"grid of {name}", _some([_value(v) for v in values])] for name, values in facts.grid.items()]
     rows += [["note", note] for note in facts.notes]
     return rows

@@ -67,7 +67,8 @@ def rank(
 ) -> tuple[Selection, Ranking]:
     """Search each machine's grid on the same folds, test the best two, and fit the best.
 
-    Equal errors are ordered as the machines are given: the cheaper first.
+    Equal errors are ordered as the machines are given: the cheaper first. ``nested`` estimates the error of the best
+    with its parameters chosen inside each fold; that it is the best was seen on all rows.
     """
     quests: list[Quest] = []
     found: list[GridResult] = []

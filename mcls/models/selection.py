@@ -56,7 +56,7 @@ class Selection:
     error, spread : float
         Of the chosen point. Optimistic, since the folds that chose it also judge it.
     nested_error, nested_spread : float or None
-        The honest estimate, where it was asked for.
+        The same with the point chosen inside each fold, where it was asked for.
     rows : array
         The rows that the search used, in order; all, unless there are too many.
     predictions : array
@@ -102,13 +102,14 @@ def select(
     machine : str
         A name of the registry with options: ``"voSVM:labelbook=pm1"``. An option given is not tuned.
     grid : "auto", "paper", ranges or dict
-        ``auto``: widths from 1/16 to 4 times the median distance between rows, and regularisation over 2^±10.
-        ``paper``: the registry's grid. Ranges, as in ``"gamma=2^-8..2^2,sigma=2^-2..2^6"``, or parameter → values
-        take the place of the registry's.
+        ``auto``: widths from 1/16 to 4 times the median distance between rows, and regularisation from
+        2^-10 to 2^4 (2^-4 to 2^10 where smaller is smoother). ``paper``: the registry's grid. Ranges, as in
+        ``"gamma=2^-8..2^2,sigma=2^-2..2^6"``, or parameter → values take the place of the registry's.
     folds, seed : int
         Stratified folds; everything random comes from the seed.
     nested : bool
-        Also estimate the error with a search inside each outer fold: ``folds`` times the work, and honest.
+        Also estimate the error with a search inside each outer fold: ``folds`` times the work. The automatic
+        grid comes from all rows all the same, and so does any scaling done before.
     say : callable, optional
         Told each note as it is made, for instance ``print``.
 
@@ -208,7 +209,7 @@ class Quest:
             )
 
     def nested(self) -> tuple[float, float]:
-        """Mean and standard deviation over the outer folds of the honest error."""
+        """Mean and standard deviation over the outer folds of the error, parameters chosen inside each fold."""
         with threadpool_limits(1):
             outcome = protocols.nested(self.task(self.rows), derive(self.seed, "folds"), self.folds, self.folds)
         return outcome["error"], float(np.std(outcome["fold_errors"]))

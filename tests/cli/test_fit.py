@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -88,7 +89,9 @@ def test_the_paper_grid_and_the_nested_error(tmp_path):
     )
     assert code == 0
     assert "3 folds, 9 grid points" in out
+    assert re.search(r"CV error [\d.]+ %, standard deviation over the folds [\d.]+ \(3 folds", out)
     assert "nested CV error " in out
+    assert "(parameters chosen inside each fold; from all rows: the scaling)" in out
     assert mcls.load(tmp_path / "m").facts.grid["sigma"] == (2.0 ** np.arange(-4, 5)).tolist()
 
 
@@ -102,12 +105,14 @@ def test_auto_takes_no_ranges(tmp_path):
 
 def test_auto_ranks_the_fast_machines_and_tests_the_best_two(tmp_path):
     code, out, _ = call(
-        "fit", datasets_dir() / "lenses.csv", "--machine", "auto", "--folds", 3, "-o", tmp_path / "m"
+        "fit", datasets_dir() / "lenses.csv", "--machine", "auto", "--nested", "--folds", 3, "-o", tmp_path / "m"
     )
     assert code == 0
     for name in ("oneLSM", "ovO", "voLSSVM", "voRLS-beta", "lssvm"):
         assert name in out
     assert "5x2cv F-test of the best two: " in out
+    assert "std over folds" in out
+    assert "inside each fold; from all rows: the scaling, the grid, the machine)" in out
     assert mcls.load(tmp_path / "m").facts.machine in out
 
 

@@ -38,7 +38,10 @@ def test_a_table_model(tmp_path):
     assert facts["column petal_width"] == "numbers, 0.1 to 2.5"
     assert facts["parameter gamma"] == "0.125"
     assert facts["grid of sigma"] == "1, 2"
-    assert "nested CV error" in facts
+    assert "standard deviation over the folds" in facts["CV error"]
+    assert (
+        "(parameters chosen inside each fold; scaling, grid and machine fixed before)" in facts["nested CV error"]
+    )
     assert "mcls " in facts["written by"]
     assert out.splitlines()[-1] == "the checksum fits: the file is as it was written"
 
