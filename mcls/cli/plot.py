@@ -34,7 +34,9 @@ def plot(
     out: Out = Path("results"),
     quick: Quick = False,
 ) -> None:
-    """Draw figures from the results of earlier runs into DIR/figures/; nothing is computed again.
+    """Draw figures from the results of earlier runs into DIR/figures/; no experiment is run again.
+
+    What is not stored is computed for the picture: overview searches a small grid, regions fits its machines.
 
     Without a figure, list what there is. `mcls plot grid CONFIG --dataset D --machine M` draws the heat map of
     any experiment of yours.

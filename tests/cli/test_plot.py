@@ -82,6 +82,29 @@ def test_the_heat_map_of_an_experiment_of_one_s_own(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "changes, message",
+    [
+        (
+            "protocol: nested",
+            "a heat map needs one grid search over all rows, as 'protocol: published' makes it; "
+            "lab has 'protocol: nested'",
+        ),
+        ("protocol: 5x2cv", "lab has 'protocol: 5x2cv'"),
+        ("grid: {gamma: [1, 2]}", "a heat map needs two tuned parameters; tuned here: gamma"),
+    ],
+)
+def test_an_experiment_without_a_plane_of_errors_is_told_what_is_needed(changes, message, tmp_path):
+    config = tmp_path / "lab.yaml"
+    config.write_text(f"datasets: iris:sample=60\nmachines: 'oneLSM:kernel=linear'\n{changes}\n")
+    call("run", config, "-j", 1, "--out", tmp_path)
+    args = ("--dataset", "iris:sample=60", "--machine", "oneLSM", "--out", tmp_path)
+    code, _, err = call("plot", "grid", config, *args)
+    assert code == 2
+    assert message in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
     "args, message",
     [
         (["heat"], "unknown figure 'heat'"),

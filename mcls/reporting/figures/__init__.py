@@ -132,6 +132,11 @@ def draw_heatmap(studies: Studies, config: str, dataset: str, machine: str, repl
     from mcls.reporting.figures.style import STYLE, save
 
     study, wanted = studies[config], machine_label(machine)
+    if study.as_run.protocol != "published":
+        raise McLsError(
+            "a heat map needs one grid search over all rows, as 'protocol: published' makes it; "
+            f"{study.name} has 'protocol: {study.as_run.protocol}'"
+        )
     name, options = parse_spec(wanted)
     rows = [f for f in study.find(machine=name) if f.dataset == dataset]
     fitting = [f for f in rows if all(f.parameters.get(key) == value for key, value in options.items())]

@@ -33,10 +33,11 @@ def heatmap(found: Figures, replicate: int = 0) -> Figure:
     if record is None:
         raise McLsError(f"{found.dataset} {found.row.machine}: replicate {replicate} is not in the store")
     result = record["result"]
-    names = result.get("grid", {}).get("names", [])
+    names = result["grid"]["names"]
     if len(names) < 2:
+        tuned = names[0] if names else "none"
         raise McLsError(
-            f"{found.row.machine} on {found.dataset}: a heat map needs two tuned parameters, not {names}"
+            f"{found.row.machine} on {found.dataset}: a heat map needs two tuned parameters; tuned here: {tuned}"
         )
     errors, values, chosen = grid_errors(result), result["grid"]["values"], result["chosen"][0]
     x, y = ("sigma", "gamma") if {"sigma", "gamma"} <= set(names) else names[:2]
