@@ -80,7 +80,7 @@ def run(
         )
     except KeyboardInterrupt:
         interrupted(experiment.folder)
-    print_table(f"{loaded.name}: errors in percent", *table(experiment.summary()))
+    print_table(f"{loaded.name}: errors in percent, time of a replicate in seconds", *table(experiment.summary()))
     typer.echo(
         f"{counted(outcome.computed, 'cell')} computed, {outcome.reused} reused, {len(outcome.failed)} failed; "
         f"see {experiment.folder / 'summary.csv'}"

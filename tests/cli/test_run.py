@@ -52,6 +52,7 @@ def test_runs_and_resumes(config, tmp_path):
     code, out, _ = call("run", config, "--out", tmp_path / "out", "-j", 1)
     assert code == 0
     assert "6 cells computed, 0 reused, 0 failed" in out
+    assert "lab: errors in percent, time of a replicate in seconds" in out
     assert "oneLSM" in out
     code, out, _ = call("run", config, "--out", tmp_path / "out", "-j", 1)
     assert "0 cells computed, 6 reused" in out
