@@ -18,7 +18,7 @@ _TEMPLATE = """\
 # {n} rows, {d} features, {ell} classes ({classes}).
 # Check it with `mcls validate {file}`, run it with `mcls run {file}`.
 
-name: {name}                 # results go to results/{name}/
+name: {quoted}                 # results go to results/{name}/
 
 datasets:
   - path: {path}             # relative to this file; columns of text become one 0/1 feature for each text
@@ -71,6 +71,7 @@ def write_starter(data: Path, target: str, output: Path | None, header: bool | N
         classes=" ".join(shown.split()),
         file=path,
         name=name,
+        quoted=_quoted(name),  # YAML would read 2024 as a number
         path=_quoted(os.path.relpath(data, path.parent)),
         target=_quoted(target),
         header=_HEADER[header],

@@ -54,6 +54,14 @@ def test_paths_are_relative_to_the_config_and_the_default_name_is_the_tables(tmp
     assert (tmp_path / "my-table.yaml").read_bytes() == before
 
 
+@pytest.mark.parametrize("stem", ["2024", "true", "null"])
+def test_a_name_that_yaml_reads_as_something_else(tmp_path, monkeypatch, stem):
+    monkeypatch.chdir(tmp_path)
+    write_table(tmp_path / f"{stem}.csv")
+    assert call("init", f"{stem}.csv") == 0
+    assert load_config(tmp_path / f"{stem}.yaml").name == stem
+
+
 def test_bad_tables_are_refused(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert call("init", "none.csv") == 2
