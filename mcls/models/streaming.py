@@ -59,7 +59,8 @@ def open_table(model: TableModel, path: Path, say: Say | None = None) -> Layout:
         if figure is not None and not any(name in head for name in wanted):
             names = ", ".join(wanted[:8]) + (", …" if len(wanted) > 8 else "")
             raise McLsError(
-                f"{path}: line {line} has '{figure[:40]}', so it is no header; write one with the model's columns: {names}"
+                f"{path}: line {line} has '{figure[:40]}', so it is no header; "
+                f"write one with the model's columns: {names}"
             )
         if len(set(head)) != len(head):
             twice = next(name for name in head if head.count(name) > 1)
