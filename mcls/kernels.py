@@ -168,7 +168,7 @@ def check_precomputed(K: Array, *, tol: float = 1e-8) -> None:
 
 def check_width(name: str, value: Any) -> None:
     """Refuse a width of a Gaussian whose square is no number to divide by."""
-    if not isinstance(value, Real) or not 1e-150 <= value <= 1e150:
+    if not isinstance(value, Real) or not 1e-150 <= float(value) <= 1e150:
         raise McLsError(f"{name} must be a positive number between 1e-150 and 1e150, got {value!r}")
 
 
