@@ -54,28 +54,40 @@ def open_table(model: TableModel, path: Path, say: Say | None = None) -> Layout:
     if not head:
         raise McLsError(f"{path} is empty")
     wanted = [column.name for column in model.encoder.columns]
-    if any(name in head for name in wanted) or not _nameless([*wanted, model.target]):
-        figure = next((cell for cell in head if parse_number(cell) is not None), None)
-        if figure is not None and not any(name in head for name in wanted):
-            names = ", ".join(wanted[:8]) + (", …" if len(wanted) > 8 else "")
-            raise McLsError(
-                f"{path}: line {line} has '{figure[:40]}', so it is no header; "
-                f"write one with the model's columns: {names}"
-            )
-        if len(set(head)) != len(head):
-            twice = next(name for name in head if head.count(name) > 1)
-            raise McLsError(f"{path}: the header names '{twice}' twice; rename one of the two columns")
-        try:
-            model.require(head)
-        except McLsError as error:
-            raise McLsError(f"{path}: {error}") from None
-        return Layout(sep, head, {name: j for j, name in enumerate(head)}, len(head))
+    try:
+        if any(name in head for name in wanted) or not _nameless([*wanted, model.target]):
+            _check_names(model, wanted, line, head)
+            return Layout(sep, head, {name: j for j, name in enumerate(head)}, len(head))
+        places = _places(model, wanted, line, head)
+    except McLsError as error:
+        raise McLsError(f"{path}: {error}") from None
+    if say is not None and counts_columns(head):
+        say(f"line {line} of {path} ({', '.join(head[:3])}, …) was read as data: the training table had no header")
+    return Layout(sep, None, places, len(head))
+
+
+def _check_names(model: TableModel, wanted: list[str], line: int, head: list[str]) -> None:
+    """Refuse a first row that is not a header with the model's columns."""
+    # Of a model's names only those that are no numbers tell a header: a cell may be 0, and a column too.
+    named = any(name in head for name in wanted if parse_number(name) is None)
+    figure = next((cell for cell in head if parse_number(cell) is not None and cell not in wanted), None)
+    if not named and figure is not None and not set(wanted) <= set(head):
+        names = ", ".join(wanted[:8]) + (", …" if len(wanted) > 8 else "")
+        raise McLsError(
+            f"line {line} has '{figure[:40]}', so it is no header; write one with the model's columns: {names}"
+        )
+    if len(set(head)) != len(head):
+        twice = next(name for name in head if head.count(name) > 1)
+        raise McLsError(f"the header names '{twice}' twice; rename one of the two columns")
+    model.require(head)
+
+
+def _places(model: TableModel, wanted: list[str], line: int, head: list[str]) -> dict[str, int]:
+    """Where each column x0, x1, … of the model stands in rows like the first, with or without the class."""
     target = int(model.target[1:])
     with_target, without = len(wanted) + 1, len(wanted)
     if len(head) not in (with_target, without):
-        raise McLsError(
-            f"{path}: line {line} has {len(head)} cells; the model expects {without}, or {with_target}"
-        )
+        raise McLsError(f"line {line} has {len(head)} cells; the model expects {without}, or {with_target}")
     places = {name: int(name[1:]) for name in wanted}
     if len(head) == with_target:
         places[model.target] = target
@@ -84,12 +96,10 @@ def open_table(model: TableModel, path: Path, say: Say | None = None) -> Layout:
     numeric = [head[places[column.name]] for column in model.encoder.columns if isinstance(column, ScaledColumn)]
     if numeric and all(parse_number(cell) is None for cell in numeric):
         raise McLsError(
-            f"{path}: line {line} looks like a header, and the model was fitted to a table without one; "
+            f"line {line} looks like a header, and the model was fitted to a table without one; "
             "remove that line, or call the columns x0, x1, … in the training table's order"
         )
-    if say is not None and counts_columns(head):
-        say(f"line {line} of {path} ({', '.join(head[:3])}, …) was read as data: the training table had no header")
-    return Layout(sep, None, places, len(head))
+    return places
 
 
 def read_chunks(model: TableModel, path: Path, layout: Layout, say: Say | None = None) -> Iterator[Chunk]:

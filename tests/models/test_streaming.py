@@ -172,6 +172,12 @@ def test_a_row_that_may_be_a_header_is_said_to_be_data(table):
 def test_a_table_without_the_header_that_the_model_needs(model, table):
     with pytest.raises(McLsError, match=r"line 1 has '1', so it is no header; .* the model's columns: size, hue"):
         predicted(model, table("red,1\ngreen,2\n"))
+    counted = fit_table(table("0,1,2\n" + "1,0.5,0\n5,6.5,1\n" * 6, "t.csv"), grid=SMALL, folds=3).model
+    with pytest.raises(McLsError, match=r"line 1 has '7', so it is no header; .* the model's columns: 0, 1"):
+        predicted(counted, table("7,0.5,0\n5,6.5,1\n"))  # cells may be called like columns
+    assert len(predicted(counted, table("1,0,7\n0.5,1,9\n"))) == 1
+    with pytest.raises(McLsError, match="column 'size' is missing"):
+        predicted(model, table("2024,hue\n1,red\n"))
 
 
 def test_rows_far_outside_the_training_range_are_told_once_at_the_end(model, table, monkeypatch):
