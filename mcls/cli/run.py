@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from mcls.errors import printable
 from mcls.terminal import counted
 
 
@@ -54,7 +52,7 @@ def run(
 
     Examples: mcls run iris -j 2, mcls run mine.yaml --dry-run, mcls run mine.yaml --engine refit --fresh
     """
-    from mcls.cli.show import print_failures, print_table
+    from mcls.cli.show import print_failures, print_note, print_table
     from mcls.experiments.experiment import Experiment
     from mcls.experiments.loading import find_config, load_config
     from mcls.experiments.progress import make_progress
@@ -65,7 +63,8 @@ def run(
     if engine is not None:
         loaded = loaded.model_copy(update={"engine": engine.value})
     experiment = Experiment.prepare(loaded, path.parent, out)
-    print_notes(experiment.plan.notes)
+    for note in experiment.plan.notes:
+        print_note(note)
     if dry_run:
         _print_cells(experiment)
         return
@@ -89,12 +88,6 @@ def run(
     print_failures(outcome)
     if not outcome.ok:
         raise typer.Exit(1)
-
-
-def print_notes(notes: Iterable[str]) -> None:
-    """Say what is odd without being a mistake."""
-    for note in notes:
-        typer.echo(f"note: {printable(note)}", err=True)
 
 
 def cores() -> int:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mcls.cli.run import print_notes
+from mcls.cli.show import print_note
 from mcls.terminal import counted
 
 
@@ -24,7 +24,8 @@ def validate(
     path = find_config(config)
     loaded = load_config(path)
     plan = Experiment.prepare(loaded, path.parent, Path("results")).plan
-    print_notes(plan.notes)
+    for note in plan.notes:
+        print_note(note)
     amounts = [
         (len(loaded.datasets), "data set"),
         (len(plan.rows) // len(loaded.datasets), "machine"),
