@@ -42,7 +42,9 @@ def fit(
     nested: Annotated[
         bool, typer.Option("--nested", help="Also the error with the parameters chosen inside each fold.")
     ] = False,
-    folds: Annotated[int, typer.Option(min=2, max=1000, help="Folds of the cross-validation.")] = 10,
+    folds: Annotated[
+        str, typer.Option(metavar="K", help="Folds of the cross-validation; loo leaves out one row at a time.")
+    ] = "10",
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the folds and samples.")] = 0,
 ) -> None:
     """Fit a machine to a table of your own, its parameters chosen by exact cross-validation.
@@ -58,10 +60,16 @@ def fit(
     """
     from mcls.cli.guard import check_output, interruptible
     from mcls.cli.show import print_note
+    from mcls.errors import McLsError
+    from mcls.evaluation.folds import parse_folds
     from mcls.models.fitting import fit_table
     from mcls.models.saving import save
 
     check_output(output)
+    try:
+        count = parse_folds(folds)
+    except McLsError as error:
+        raise McLsError(f"--folds {error}") from None
     with interruptible("no model was written; the same command starts again"):
         fitted = fit_table(
             table,
@@ -69,7 +77,7 @@ def fit(
             machine,
             grid,
             header=header,
-            folds=folds,
+            folds=count,
             seed=seed,
             nested=nested,
             say=print_note,

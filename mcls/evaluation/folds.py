@@ -1,8 +1,10 @@
-"""Splits of the rows, all seeded and stratified by class."""
+"""Splits of the rows, seeded and stratified by class where there is anything to draw."""
 
 from __future__ import annotations
 
+import re
 import warnings
+from typing import Any
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
@@ -11,6 +13,36 @@ from mcls.errors import McLsError
 
 Array = np.ndarray
 Fold = tuple[Array, Array]  # (train, test) row indices
+
+
+#: Instead of a number of folds: each row is a fold of its own.
+LEAVE_ONE_OUT = "loo"
+
+
+def parse_folds(text: Any) -> int | str:
+    """Read a number of folds, or ``loo``.
+
+    >>> parse_folds("10"), parse_folds("LOO")
+    (10, 'loo')
+    """
+    word = str(text).strip().lower()
+    if word == LEAVE_ONE_OUT:
+        return LEAVE_ONE_OUT
+    if re.fullmatch(r"[0-9]{1,4}", word) and 2 <= int(word) <= 1000:
+        return int(word)
+    raise McLsError(f"must be a number from 2 to 1000, or loo to leave out one row at a time; got {text!r}")
+
+
+def make_folds(y: Array, k: int | str, seed: int) -> list[Fold]:
+    """The k folds of ``stratified_folds``, or with k = ``"loo"`` one fold a row.
+
+    >>> [test.tolist() for _, test in make_folds(np.array([0, 1, 1]), "loo", seed=0)]
+    [[0], [1], [2]]
+    """
+    if k != LEAVE_ONE_OUT:
+        return stratified_folds(y, int(k), seed)
+    rows = np.arange(len(y))
+    return [(np.delete(rows, i), rows[i : i + 1]) for i in rows]
 
 
 def stratified_folds(y: Array, k: int, seed: int) -> list[Fold]:

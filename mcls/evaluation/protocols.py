@@ -23,7 +23,7 @@ import numpy as np
 
 from mcls.errors import McLsError, unknown_name
 from mcls.evaluation.facts import fitted_facts, has_facts
-from mcls.evaluation.folds import class_half_split, stratified_folds, stratified_halves
+from mcls.evaluation.folds import LEAVE_ONE_OUT, class_half_split, make_folds, stratified_halves
 from mcls.evaluation.grid import GridResult, search
 from mcls.evaluation.packing import pack
 from mcls.evaluation.scaling import scale_dataset, to_range
@@ -94,7 +94,7 @@ class Task:
         return int(np.prod([len(v) for v in self.grid.values()], dtype=int))
 
 
-def published(task: Task, seed: int, folds: int = 10) -> Result:
+def published(task: Task, seed: int, folds: int | str = 10) -> Result:
     """The papers' protocol: one grid search by k-fold CV; the error is the smallest over the grid.
 
     Optimistic by construction, since the folds that choose the point also judge it. All errors of all folds
@@ -102,7 +102,7 @@ def published(task: Task, seed: int, folds: int = 10) -> Result:
     (points, folds) with the size of each fold.
     """
     X = task.scaled()
-    splits = stratified_folds(task.y, folds, seed)
+    splits = make_folds(task.y, folds, seed)
     found = task.search(X, splits)
     return {
         "error": float(found.best_error),
@@ -113,13 +113,13 @@ def published(task: Task, seed: int, folds: int = 10) -> Result:
     }
 
 
-def nested(task: Task, seed: int, folds: int = 10, inner_folds: int = 10) -> Result:
+def nested(task: Task, seed: int, folds: int | str = 10, inner_folds: int | str = 10) -> Result:
     """The honest estimate: each outer fold is judged at the point chosen by a grid search on the others.
 
     The outer folds are those of ``published`` for the same seed, so that the two differ by the selection alone.
     """
     X = task.scaled()
-    splits = stratified_folds(task.y, folds, seed)
+    splits = make_folds(task.y, folds, seed)
     outcomes = [
         _choose_and_judge(task, X, split, inner_folds, derive(seed, "inner", i)) for i, split in enumerate(splits)
     ]
@@ -132,7 +132,7 @@ def nested(task: Task, seed: int, folds: int = 10, inner_folds: int = 10) -> Res
     }
 
 
-def half_split(task: Task, seed: int, inner_folds: int = 5) -> Result:
+def half_split(task: Task, seed: int, inner_folds: int | str = 5) -> Result:
     """Half of each class for training (xue2013), the point chosen by CV inside the training half.
 
     ``oracle_error`` is the smallest *test* error over the grid: what a choice with an eye on the test half
@@ -156,7 +156,7 @@ def half_split(task: Task, seed: int, inner_folds: int = 5) -> Result:
     }
 
 
-def hold_out(task: Task, seed: int, train: Train = 0.5, inner_folds: int = 10) -> Result:
+def hold_out(task: Task, seed: int, train: Train = 0.5, inner_folds: int | str = 10) -> Result:
     """One training and one test part; the point is chosen by CV inside the training part.
 
     ``train`` is a fraction (0..1, drawn at random, each class in proportion), a number of rows (the first n),
@@ -176,7 +176,7 @@ def hold_out(task: Task, seed: int, train: Train = 0.5, inner_folds: int = 10) -
     }
 
 
-def five_by_two(task: Task, seed: int, inner_folds: int = 10) -> Result:
+def five_by_two(task: Task, seed: int, inner_folds: int | str = 10) -> Result:
     """One replication of 5×2cv: each half is learned, its point chosen by CV inside it, and judged on the other.
 
     Five results with five seeds feed ``statistics.ftest_5x2cv``; the same seeds give every machine the same
@@ -222,7 +222,7 @@ def check_splits(
     ``chooses`` says whether there is a grid to choose from by cross-validation inside the training rows.
     """
     if protocol in ("published", "nested"):
-        splits = stratified_folds(y, settings["folds"], seed=0)
+        splits = make_folds(y, settings["folds"], seed=0)
     elif protocol == "half-split":
         splits = [class_half_split(y, seed=0)]
     elif protocol == "hold-out":
@@ -245,7 +245,7 @@ def split_notes(y: Array, class_names: Sequence[str], protocol: str, settings: M
     counts = np.bincount(y, minlength=len(class_names))
     notes = []
     wanted, largest = settings.get("folds", 0), int(counts.max())
-    if protocol in ("published", "nested") and wanted > largest:
+    if protocol in ("published", "nested") and wanted != LEAVE_ONE_OUT and wanted > largest:
         notes.append(f"{largest} folds instead of {wanted}: no class has more than {largest} rows")
     if alone := [name for name, count in zip(class_names, counts) if count == 1]:
         shown = ", ".join(f"'{name}'" for name in alone[:3]) + (", …" if len(alone) > 3 else "")
@@ -310,7 +310,7 @@ class _Outcome:
     inner_error: float | None
 
 
-def _choose_and_judge(task: Task, X: Array, split: Fold, inner_folds: int, seed: int) -> _Outcome:
+def _choose_and_judge(task: Task, X: Array, split: Fold, inner_folds: int | str, seed: int) -> _Outcome:
     """Choose a point on the training rows of a split, fit there, and predict its test rows."""
     train, test = split
     if task.n_points == 1:  # nothing to choose
@@ -322,8 +322,8 @@ def _choose_and_judge(task: Task, X: Array, split: Fold, inner_folds: int, seed:
     return _Outcome(test, judged.predictions[0][test], float(judged.best_error), _plain(point), inner_error)
 
 
-def _inner_search(task: Task, X: Array, rows: Array, inner_folds: int, seed: int) -> GridResult:
-    return task.search(X, stratified_folds(task.y[rows], inner_folds, seed), rows=rows)
+def _inner_search(task: Task, X: Array, rows: Array, inner_folds: int | str, seed: int) -> GridResult:
+    return task.search(X, make_folds(task.y[rows], inner_folds, seed), rows=rows)
 
 
 def _merge(outcomes: Sequence[_Outcome], n: int) -> Array:

@@ -41,6 +41,16 @@ Train = (
 )
 
 
+def _parse_folds(value: Any) -> int | str:
+    from mcls.evaluation.folds import parse_folds
+
+    return parse_folds(value)
+
+
+#: A number of folds, or "loo": one a row.
+Folds = Annotated[int | str, BeforeValidator(_parse_folds)]
+
+
 def _jsonable(value: Any) -> Any:
     try:
         json.dumps(value, allow_nan=False)
@@ -178,8 +188,8 @@ class ExperimentConfig(_Strict):
         Field(min_length=1),
     ]
     protocol: Protocol = "published"
-    folds: Annotated[int, Field(ge=2, le=1000)] = 10
-    inner_folds: Annotated[int, Field(ge=2, le=1000)] | None = None
+    folds: Folds = 10
+    inner_folds: Folds | None = None
     train: Train = 0.5
     nested: Annotated[int, Field(ge=0, le=1000)] = 0
     grid: Grid = {}
@@ -252,7 +262,10 @@ class ExperimentConfig(_Strict):
             return self.replicates
         if self.protocol == "5x2cv":
             return 5
-        return 1 if self.protocol == "hold-out" and not isinstance(self.train, float | list) else 10
+        fixed = (self.protocol == "hold-out" and not isinstance(self.train, float | list)) or (
+            self.protocol == "published" and self.folds == "loo"
+        )
+        return 1 if fixed else 10
 
     def settings(self, protocol: str) -> dict[str, Any]:
         """The settings that a protocol takes, with its defaults filled in."""

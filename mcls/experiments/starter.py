@@ -38,7 +38,7 @@ inner_folds: {folds}              # folds of the grid search inside each
 replicates: 3                # different random folds
 
 grid:                        # every combination is tried; 2^-4..2^4 is 1/16, 1/8, ... 16
-  gamma: 2^-4..2^4           # weight of the regularisation
+  gamma: 2^-4..2^4           # weight of the regularisation (of the errors in voLSSVM and voSVM)
   sigma: 2^-4..2^4           # width of the Gaussian kernel
 
 scaling: fold                # to [-1, 1] from the training rows alone (also: dataset, standard, none)

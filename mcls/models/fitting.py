@@ -37,7 +37,7 @@ def fit_table(
     grid: Any = "auto",
     *,
     header: bool | None = None,
-    folds: int = 10,
+    folds: int | str = 10,
     seed: int = 0,
     nested: bool = False,
     say: Say | None = None,

@@ -60,7 +60,7 @@ def rank(
     grid: Any = "auto",
     machines: Sequence[str] = FAST_MACHINES,
     *,
-    folds: int = 10,
+    folds: int | str = 10,
     seed: int = 0,
     nested: bool = False,
     say: Say | None = None,

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from mcls.errors import McLsError, unknown_name
 from mcls.evaluation import protocols
-from mcls.evaluation.folds import stratified_folds
+from mcls.evaluation.folds import LEAVE_ONE_OUT, make_folds
 from mcls.evaluation.grid import GridResult, search
 from mcls.evaluation.protocols import Task, hold_out_rows
 from mcls.experiments.config import effective_grid
@@ -86,7 +86,7 @@ def select(
     machine: str = "oneLSM",
     grid: str | Mapping[str, Any] = "auto",
     *,
-    folds: int = 10,
+    folds: int | str = 10,
     seed: int = 0,
     nested: bool = False,
     say: Say | None = None,
@@ -105,8 +105,10 @@ def select(
         ``auto``: widths from 1/16 to 4 times the median distance between rows, and regularisation from
         2^-10 to 2^4 (2^-4 to 2^10 where smaller is smoother). ``paper``: the registry's grid. Ranges, as in
         ``"gamma=2^-8..2^2,sigma=2^-2..2^6"``, or parameter → values take the place of the registry's.
-    folds, seed : int
-        Stratified folds; everything random comes from the seed.
+    folds : int or "loo"
+        Stratified folds, or one fold a row.
+    seed : int
+        Everything random comes from it.
     nested : bool
         Also estimate the error with a search inside each outer fold: ``folds`` times the work. The automatic
         grid comes from all rows all the same, and so does any scaling done before.
@@ -142,7 +144,7 @@ def select(
 
 
 def prepare(
-    X: Any, y: Any, machine: str, grid: Any, *, folds: int = 10, seed: int = 0, say: Say | None = None
+    X: Any, y: Any, machine: str, grid: Any, *, folds: int | str = 10, seed: int = 0, say: Say | None = None
 ) -> Quest:
     """Check everything that can be checked before the work begins."""
     _refuse_other_machines(machine)
@@ -187,14 +189,14 @@ class Quest:
     classes: Array
     rows: Array
     grid: dict[str, list[Any]]
-    folds: int
+    folds: int | str
     seed: int
     notes: list[str]
 
     def search(self) -> GridResult:
         """Cross-validate every point of the grid on the rows of the search."""
         y = self.codes[self.rows]
-        splits = stratified_folds(y, self.folds, derive(self.seed, "folds"))
+        splits = make_folds(y, self.folds, derive(self.seed, "folds"))
         # Widths side by side on one BLAS thread each: short calls with many threads are slower.
         with threadpool_limits(1):
             return search(
@@ -253,7 +255,7 @@ class Quest:
         """What the user should know of a search: fewer folds than asked for, a choice at the edge of the grid."""
         remarks = []
         folds = found.fold_errors.shape[1]
-        if folds < self.folds:
+        if self.folds != LEAVE_ONE_OUT and folds < int(self.folds):
             remarks.append(f"{folds} folds instead of {self.folds}: no class has more than {folds} rows")
         tuned = {  # the widths and the strengths of regularisation
             name: values

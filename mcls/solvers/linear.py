@@ -163,10 +163,15 @@ def is_partition(folds: Sequence[tuple[Array, Array]], n: int) -> bool:
     """Whether the folds test each of n rows exactly once and each trains on all the rows that it does not test."""
     if not folds or any(len(train) + len(test) != n for train, test in folds):
         return False
-    rows = np.arange(n)
-    whole = np.sort(np.stack([np.concatenate(fold) for fold in folds]), axis=1)  # (folds, n)
-    tested = np.sort(np.concatenate([test for _, test in folds]))
-    return bool((whole == rows).all()) and np.array_equal(tested, rows)
+    tested = np.zeros(n, dtype=int)
+    for train, test in folds:
+        seen = np.zeros(n, dtype=int)
+        seen[train] += 1
+        seen[test] += 1
+        if not (seen == 1).all():  # n indices, and each row among them
+            return False
+        tested[test] += 1
+    return bool((tested == 1).all())
 
 
 @dataclass(frozen=True)

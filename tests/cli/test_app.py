@@ -68,7 +68,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(capsys):
     "args, told",
     [
         (["fit"], "Missing argument 'DATA.csv' (see mcls fit --help)"),
-        (["fit", "a.csv", "--folds", "1"], "'--folds'"),
+        (["fit", "a.csv", "--seed", "-1"], "'--seed'"),
         (["run", "iris", "--nope"], "No such option"),
         (["compar"], "(see mcls --help)"),
     ],

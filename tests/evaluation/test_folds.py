@@ -5,7 +5,8 @@ import pytest
 
 from mcls.data import load_dataset
 from mcls.errors import McLsError
-from mcls.evaluation.folds import class_half_split, stratified_folds, stratified_halves
+from mcls.evaluation.folds import class_half_split, make_folds, parse_folds, stratified_folds, stratified_halves
+from mcls.solvers.linear import is_partition
 
 
 def test_folds_partition_the_rows_and_keep_the_class_shares():
@@ -50,3 +51,17 @@ def test_half_of_each_class_gives_the_published_test_sizes(name, size):
 def test_a_half_split_needs_something_to_halve():
     with pytest.raises(McLsError, match="at least 2 samples"):
         class_half_split(np.arange(3), seed=0)
+
+
+def test_leaving_one_out_is_one_fold_a_row():
+    y = np.array([0, 1, 0, 1, 1])
+    folds = make_folds(y, "loo", seed=3)
+    assert is_partition(folds, 5)
+    assert [len(test) for _, test in folds] == [1] * 5
+    assert np.array_equal(make_folds(y, 2, seed=3)[0][1], stratified_folds(y, 2, seed=3)[0][1])
+
+
+@pytest.mark.parametrize("text", ["1", "1001", "", "ten", "2.5", True, None, -3, [5]])
+def test_what_is_no_number_of_folds_is_refused(text):
+    with pytest.raises(McLsError, match="a number from 2 to 1000, or loo"):
+        parse_folds(text)

@@ -11,7 +11,7 @@ from sklearn.preprocessing import MinMaxScaler
 from mcls import ECOC, RLSC, OneLSM, VoLSSVM, VoRLS
 from mcls.data import load_dataset
 from mcls.errors import McLsError
-from mcls.evaluation.folds import class_half_split, stratified_folds
+from mcls.evaluation.folds import class_half_split, make_folds, stratified_folds
 from mcls.evaluation.grid import choose, expand_grid, parse_values, search
 from mcls.evaluation.scaling import to_range
 from mcls.labelbooks import LABELBOOKS
@@ -159,6 +159,17 @@ def test_fast_equals_refit_in_every_label(name, machine, options):
 @pytest.mark.parametrize("name, machine, options", list(_cases(["iris", "wine", "glass", "vowel"])), ids=str)
 def test_fast_equals_refit_in_every_label_of_the_papers_grid(name, machine, options):
     assert _labels_that_differ(name, machine, options, PAPER_GRID) == 0
+
+
+@pytest.mark.parametrize("machine", ["oneLSM", "ovO", "voLSSVM", "voRLS-f", "voSVM", "olc-rlsc"])
+def test_fast_equals_refit_when_one_row_is_left_out_at_a_time(machine):
+    X, y = load("iris")
+    X, y = X[::5], y[::5]
+    estimator = MACHINES[machine].create()
+    grid = {name: values for name, values in GRID.items() if name in MACHINES[machine].grid}
+    folds = make_folds(y, "loo", seed=0)
+    fast, refit = (search(estimator, X, y, grid, folds, engine=engine).predictions for engine in ("fast", "refit"))
+    assert np.array_equal(fast, refit)
 
 
 @pytest.mark.parametrize("machine", ["oneLSM", "ovO", "voLSSVM"])

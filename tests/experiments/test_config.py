@@ -112,7 +112,7 @@ def test_settings_by_protocol():
         ),
         (BASE + "replicates: ten", "lab.yaml:3: replicates: Input should be a valid integer, got 'ten'"),
         (BASE + "replicates: true", "replicates: Input should be a valid integer"),
-        (BASE + "folds: 1", "folds: Input should be greater than or equal to 2, got 1"),
+        (BASE + "folds: 1", "folds: must be a number from 2 to 1000, or loo"),
         (BASE + "seed: -1", "seed: Input should be greater than or equal to 0"),
         (BASE + "name: ../up", "lab.yaml:3: name: '../up' cannot name a folder"),
         (BASE + "name: a/b", "name: 'a/b' cannot name a folder"),
@@ -190,6 +190,12 @@ def test_configs_are_found_by_path_or_by_shipped_name(tmp_path):
         find_config(str(tmp_path / "own2.yaml"))
     with pytest.raises(McLsError, match=r"there is no file nowhere/mine2.yaml$"):  # nothing is near
         find_config("nowhere/mine2.yaml")
+
+
+def test_leaving_one_out_is_a_number_of_folds(tmp_path):
+    config = parse_config(BASE + "folds: loo\n", tmp_path / "c.yaml")
+    assert config.settings("published") == {"folds": "loo"}
+    assert config.n_replicates == 1  # there is nothing to draw
 
 
 def test_a_mistyped_field_is_told_before_the_one_that_it_leaves_missing(tmp_path):
