@@ -31,7 +31,7 @@ _LOW_RANK_FROM = 500  # rows
 
 # Where blocks are looked for: below this many rows a whole eigendecomposition is as quick, and a matrix with more
 # than this share of entries hardly has any.
-_BLOCKS_FROM = 100  # rows
+_BLOCKS_FROM = 250  # rows
 _BLOCKS_UP_TO = 0.1
 
 # Below this size of a block the general product is quicker than the symmetric one.
@@ -163,15 +163,15 @@ def is_partition(folds: Sequence[tuple[Array, Array]], n: int) -> bool:
     """Whether the folds test each of n rows exactly once and each trains on all the rows that it does not test."""
     if not folds or any(len(train) + len(test) != n for train, test in folds):
         return False
-    tested = np.zeros(n, dtype=int)
+    tested = np.concatenate([test for _, test in folds])
+    if len(tested) != n or not (np.bincount(tested, minlength=n) == 1).all():
+        return False
     for train, test in folds:
-        seen = np.zeros(n, dtype=int)
-        seen[train] += 1
-        seen[test] += 1
-        if not (seen == 1).all():  # n indices, and each row among them
+        seen = np.zeros(n, dtype=bool)
+        seen[train] = seen[test] = True
+        if not seen.all():  # of n indices in all, so each row is there once
             return False
-        tested[test] += 1
-    return bool((tested == 1).all())
+    return True
 
 
 @dataclass(frozen=True)

@@ -71,14 +71,14 @@ def test_block_diagonal_spectrum_equals_the_whole():
 
 def test_the_blocks_of_a_narrow_kernel_are_found():
     rng = np.random.default_rng(6)
-    centres = np.repeat(np.arange(40.0), 5)  # 40 groups of 5 rows, mixed
-    x = rng.permutation(centres + rng.uniform(-0.05, 0.05, size=200))
+    centres = np.repeat(np.arange(60.0), 5)  # 60 groups of 5 rows, mixed
+    x = rng.permutation(centres + rng.uniform(-0.05, 0.05, size=300))
     A = np.exp(-((x[:, None] - x) ** 2) / (2 * 0.05**2))  # 10⁻⁷⁰ between the groups
     blocks = linear._diagonal_blocks(A)
-    assert sorted(sorted(np.round(x[rows]).tolist()) for rows in blocks) == [[float(c)] * 5 for c in range(40)]
-    R = rng.normal(size=(200, 2))
+    assert sorted(sorted(np.round(x[rows]).tolist()) for rows in blocks) == [[float(c)] * 5 for c in range(60)]
+    R = rng.normal(size=(300, 2))
     for shift, solution in zip((0.1, 3.0), Spectrum.of(A).solve(np.array([0.1, 3.0]), R)):
-        assert np.allclose(solution, np.linalg.solve(A + shift * np.eye(200), R), rtol=0, atol=1e-12)
+        assert np.allclose(solution, np.linalg.solve(A + shift * np.eye(300), R), rtol=0, atol=1e-12)
 
 
 def test_solvers_fall_back_when_the_matrix_is_not_definite():
