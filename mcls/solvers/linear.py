@@ -27,7 +27,7 @@ Array = np.ndarray
 _WHOLE_UP_TO = 8000
 
 # Below this many rows a whole eigendecomposition is as quick as looking for a low rank.
-_LOW_RANK_FROM = 500  # rows
+_LOW_RANK_FROM = 600  # rows
 
 # Where blocks are looked for: below this many rows a whole eigendecomposition is as quick, and a matrix with more
 # than this share of entries hardly has any.
@@ -233,6 +233,12 @@ class Spectrum:
             raise PrecisionError(
                 f"a shift of {shifts.min():g} is below {smallest:g}, what the decomposition resolves"
             )
+
+    def condition(self, shifts: Array) -> float:
+        """The largest condition number of A + δI."""
+        smallest = float(self.values.min()) if len(self.values) == len(self.vectors) else 0.0
+        shift = float(shifts.min())
+        return (float(np.abs(self.values).max()) + shift) / (smallest + shift) if smallest + shift > 0 else np.inf
 
     def solve(self, shifts: Array, R: Array) -> Array:
         """M R (g, n, r) for each of g shifts; a ``PrecisionError`` where digits are lost."""

@@ -15,7 +15,8 @@ from mcls.solvers.linear import FoldPartition, Spectrum, solve_spd
 
 Array = np.ndarray
 
-# Below this a value of Y − e has lost too many of its sixteen digits to order the classes.
+# A value of Y − e keeps eight digits above 10⁸ times the rounding of the solution; above this it is always taken.
+_DIGITS = 1e8
 _CANCELS = 1e-4
 
 
@@ -51,7 +52,7 @@ def sweep(
 
     Algebra also gives K_(S,−S) α^(−S) = Y_S − e, at a fraction of the price. That subtraction is exact enough
     where the values are of the size of the labels, and leaves noise where they are tiny, as with a narrow
-    kernel: a row whose values are all below ``_CANCELS`` is computed by the product instead.
+    kernel: a row whose values have all lost too many digits is computed by the product instead.
     """
     partition = FoldPartition(tests)
     order = partition.order
@@ -66,7 +67,8 @@ def sweep(
             len(shifts), count * size, -1
         )
     F = Y - e
-    lost = (np.abs(F).max(axis=2) < _CANCELS).any(axis=0)  # (n,)
+    smallest = min(_CANCELS, _DIGITS * np.finfo(float).eps * spectrum.condition(shifts))
+    lost = (np.abs(F).max(axis=2) < smallest).any(axis=0)  # (n,)
     for start, stop in partition.bounds:
         rows = start + np.flatnonzero(lost[start:stop])
         if len(rows):

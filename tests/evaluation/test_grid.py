@@ -186,7 +186,7 @@ def test_fast_equals_refit_where_a_decomposition_loses_its_digits(machine, kerne
 
 
 def test_fast_equals_refit_where_the_low_rank_form_loses_its_digits():
-    X = np.random.default_rng(0).uniform(-1, 1, size=(520, 2))
+    X = np.random.default_rng(0).uniform(-1, 1, size=(620, 2))
     y = np.digitize(X[:, 0], [-0.3, 0.3])
     near = np.ones((2, 3)) + 1e-3 * np.array([[0, 1, 2], [2, 0, 1]])  # label vectors that hardly differ
     folds = stratified_folds(y, 3, seed=0)
