@@ -15,7 +15,7 @@ def random_folds(rng, n, k):
 
 
 @pytest.mark.parametrize(
-    "n, k, wide", [(23, 4, 0), (40, 5, 0), (30, 30, 0), (650, 7, 0), (650, 7, 1), (550, 5, 1)]
+    "n, k, wide", [(23, 4, 0), (40, 5, 0), (30, 30, 0), (650, 7, 0), (650, 7, 1), (600, 5, 1)]
 )
 def test_left_out_solutions_equal_smaller_systems(n, k, wide):
     rng = np.random.default_rng(n)
