@@ -19,12 +19,12 @@ test: .venv/dev.stamp  ## Set up and pass the tests.
 	$(ONE_THREAD) $(BIN)/pytest -q -n $(JOBS) tests
 
 check: .venv/dev.stamp  ## Lint, format check and types.
-	$(BIN)/ruff check mcls tests
-	$(BIN)/ruff format --check mcls tests
+	$(BIN)/ruff check mcls tests benchmarks
+	$(BIN)/ruff format --check mcls tests benchmarks
 	$(BIN)/mypy
 
 bench: .venv/dev.stamp  ## Measure against peers in one run; writes results/bench/.
-	$(BIN)/python -m mcls.benchmarks
+	$(BIN)/python -m benchmarks
 
 verify: .venv/dev.stamp  ## Every sweep against refitting at all 81 grid points on four data sets (minutes).
 	$(ONE_THREAD) $(BIN)/pytest -q -n $(JOBS) -m full tests

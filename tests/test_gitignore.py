@@ -29,7 +29,7 @@ def test_runs_of_ones_own_are_passed_over(name):
     "path",
     [
         *(f"results/{config.stem}/cells/0.json" for config in sorted((ROOT / "configs").glob("*-*.yaml"))),
-        "results/bench/grid.md",
+        "results/bench/grid.csv",
         "results/figures/ranks.png",
         "results/report.html",
         "results/tables/honeine2013-table4.md",

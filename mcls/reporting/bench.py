@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -12,20 +13,16 @@ _NUMBERS = ("seconds", "peer seconds", "ratio")
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
-    """The lines of a Markdown table, column → text; none when the file is not there."""
+    """The lines of a benchmark's CSV file, column → text; none when the file is not there."""
     if not path.is_file():
         return []
-    lines = [
-        [cell.strip() for cell in line.strip().strip("|").split("|")]
-        for line in path.read_text(encoding="utf-8").splitlines()
-        if line.startswith("|")
-    ]
-    return [dict(zip(lines[0], line)) for line in lines[2:]]
+    with open(path, encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
 
 
 def bench_table(folder: Path, quick: bool) -> Table | None:
     """Everything that was measured, in one table; None when nothing was."""
-    rows = [row for path in sorted(folder.glob("*.md")) for row in read_rows(path)]
+    rows = [row for path in sorted(folder.glob("*.csv")) for row in read_rows(path)]
     if not rows:
         return None
     columns = list(rows[0])

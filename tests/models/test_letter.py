@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import gzip
+import json
+import subprocess
+import sys
 
 import pytest
 
-from mcls.benchmarks.measure import in_child
-from mcls.models.fitting import fit_table
-from mcls.models.streaming import judge_table
 from mcls.resources import datasets_dir
 
-
-def error_of(machine, train, test):
-    return judge_table(fit_table(train, "class", machine).model, test).error
+#: Fits and judges in a process of its own, so that the peak of its memory is its own.
+SCRIPT = """
+import json, sys
+from mcls.experiments.environment import peak_memory_gb
+from mcls.models.fitting import fit_table
+from mcls.models.streaming import judge_table
+machine, train, test = sys.argv[1:]
+print(json.dumps([judge_table(fit_table(train, "class", machine).model, test).error, peak_memory_gb()]))
+"""
 
 
 @pytest.mark.full
@@ -26,6 +32,7 @@ def test_letter(tmp_path, machine, most, gigabytes):
     train, test = tmp_path / "train.csv", tmp_path / "test.csv"
     train.write_text("\n".join([head, *rows[:16000]]) + "\n")
     test.write_text("\n".join([head, *rows[16000:]]) + "\n")
-    error, peak = in_child(error_of, machine, train, test)
+    command = [sys.executable, "-c", SCRIPT, machine, str(train), str(test)]
+    error, peak = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     assert error <= most
     assert peak < gigabytes

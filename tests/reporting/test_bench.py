@@ -6,14 +6,14 @@ from mcls.reporting.bench import bench_table, read_rows
 
 from .made_up import ENVIRONMENT
 
-HEAD = "| benchmark | data | ours | seconds | peer | peer seconds | ratio | note |\n| --- |\n"
+HEAD = "benchmark,data,ours,seconds,peer,peer seconds,ratio,note\n"
 
 
 def test_all_files_come_into_one_table_with_numbers_that_sort(tmp_path):
     import json
 
-    (tmp_path / "b.md").write_text(HEAD + "| grid | iris | oneLSM | 0.018 | peer | 0.932 | 52.0 | equal |\n")
-    (tmp_path / "a.md").write_text(HEAD + "| search | faces | sums | 0.873 |  |  |  | peak |\n")
+    (tmp_path / "b.csv").write_text(HEAD + "grid,iris,oneLSM,0.018,peer,0.932,52.0,equal\n")
+    (tmp_path / "a.csv").write_text(HEAD + "search,faces,sums,0.873,,,,peak\n")
     (tmp_path / "environment.json").write_text(json.dumps(ENVIRONMENT))
     table = bench_table(tmp_path, quick=False)
     assert table is not None
@@ -25,4 +25,4 @@ def test_all_files_come_into_one_table_with_numbers_that_sort(tmp_path):
 
 def test_nothing_measured_is_no_table(tmp_path):
     assert bench_table(tmp_path, quick=False) is None
-    assert read_rows(tmp_path / "nowhere.md") == []
+    assert read_rows(tmp_path / "nowhere.csv") == []

@@ -22,7 +22,7 @@ def read_bench(path: Path, letter: str) -> list[tuple[int, float]]:
 
 def growth(bench: Path) -> Figure | None:
     """Two panels: time over n with a cubic beside it, time over ℓ; None when there is nothing to draw."""
-    by_n, by_ell = read_bench(bench / "samples.md", "n"), read_bench(bench / "classes.md", "l")
+    by_n, by_ell = read_bench(bench / "samples.csv", "n"), read_bench(bench / "classes.csv", "l")
     panels = [(points, name) for points, name in ((by_n, "n"), (by_ell, "l")) if len(points) > 1]
     if not panels:
         return None

@@ -1,7 +1,9 @@
-"""``python -m mcls.benchmarks [NAME …]``: run the benchmarks, print them, write them to results/bench."""
+"""``python -m benchmarks [NAME …]``: run the benchmarks, print them, write them to results/bench."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -9,8 +11,8 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from mcls.benchmarks import criteria, fit, grids, growth
-from mcls.benchmarks.measure import Row
+from benchmarks import criteria, fit, grids, growth
+from benchmarks.measure import Row
 from mcls.errors import McLsError, unknown_name
 from mcls.experiments.environment import environment
 from mcls.files import write_atomic
@@ -49,8 +51,9 @@ def main(names: list[str]) -> None:
             for row in BENCHMARKS[name]():
                 lines.append(cells(row))
                 print(" | ".join(text for text in lines[-1] if text), flush=True)
-            table = ["| " + " | ".join(line) + " |" for line in ([*COLUMNS], ["---"] * len(COLUMNS), *lines)]
-            write_atomic(folder / f"{name}.md", "\n".join(table) + "\n")
+            buffer = io.StringIO()
+            csv.writer(buffer, lineterminator="\n").writerows([COLUMNS, *lines])
+            write_atomic(folder / f"{name}.csv", buffer.getvalue())
     write_atomic(folder / "environment.json", json.dumps(environment(), indent=2) + "\n")
 
 

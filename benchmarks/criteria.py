@@ -8,8 +8,8 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_limits
 
-from mcls.benchmarks.grids import load
-from mcls.benchmarks.measure import Row, in_child, timed
+from benchmarks.grids import load
+from benchmarks.measure import Row, in_child, timed
 from mcls.coding.criteria import FLDR, FQMI
 from mcls.coding.tree import Dichotomy, discriminant_tree
 

@@ -15,8 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
-from mcls.benchmarks.grids import CORES, one_hot_error
-from mcls.benchmarks.measure import Row, timed
+from benchmarks.grids import CORES, one_hot_error
+from benchmarks.measure import Row, timed
 from mcls.evaluation.folds import stratified_folds
 from mcls.models.fitting import Fitted, fit_table
 from mcls.models.saving import save

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from threadpoolctl import threadpool_limits
 
-from mcls.benchmarks.grids import CORES, GRID, load
-from mcls.benchmarks.measure import Row, in_child, timed
+from benchmarks.grids import CORES, GRID, load
+from benchmarks.measure import Row, in_child, timed
 from mcls.evaluation.folds import stratified_folds
 from mcls.evaluation.grid import search
 from mcls.machines.registry import MACHINES

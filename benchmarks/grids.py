@@ -10,7 +10,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
-from mcls.benchmarks.measure import Row, timed
+from benchmarks.measure import Row, timed
 from mcls.data import load_dataset
 from mcls.evaluation.folds import stratified_folds
 from mcls.evaluation.grid import GridResult, search
