@@ -22,6 +22,6 @@ def configs_dir() -> Path:
     return _shipped("configs")
 
 
-def paper_tables_dir() -> Path:
-    """Folder of the published figures, typed out."""
-    return _PACKAGE / "reporting" / "paper_tables"
+def published_files() -> dict[str, Path]:
+    """Name → file of every table of published figures, typed out, of all papers."""
+    return {path.stem: path for path in sorted(_PACKAGE.glob("papers/*/published/*.csv"))}

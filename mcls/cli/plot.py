@@ -10,16 +10,6 @@ import typer
 from mcls.cli.run import Out
 from mcls.cli.tables import Quick
 
-#: Figure → the command that makes its data; the others need none.
-MADE_BY = {
-    "grid": "mcls tables honeine2013 --table 4",
-    "errors": "mcls tables honeine2013 --table 4",
-    "ranks": "mcls tables honeine2013 --table ftest",
-    "codes": "mcls tables arvanitopoulos --table 3",
-    "regions": "mcls tables noumir2011",
-    "growth": "make bench",
-}
-
 
 def plot(
     figure: Annotated[str | None, typer.Argument(metavar="FIGURE", help="Such as ranks, or all.")] = None,
@@ -43,14 +33,15 @@ def plot(
 
     Examples: mcls plot labelbooks, mcls plot grid iris --dataset iris --machine oneLSM
     """
+    import mcls.papers  # noqa: F401  (registers the papers' plots)
     from mcls.errors import McLsError
-    from mcls.reporting.figures import FIGURES, draw, draw_heatmap
+    from mcls.reporting.plots import PLOTS, draw, draw_heatmap
     from mcls.reporting.studies import Studies
 
     if figure is None:
         from mcls.cli.show import print_table
 
-        print_table(None, ["figure", "what it shows"], [[name, what] for name, (what, _) in FIGURES.items()])
+        print_table(None, ["figure", "what it shows"], [[each.name, each.summary] for each in PLOTS.values()])
         return
     studies = Studies(out, quick)
     if config is not None:
@@ -61,13 +52,13 @@ def plot(
         return
     if dataset is not None or machine is not None:
         raise McLsError("--dataset and --machine go with: mcls plot grid CONFIG --dataset NAME --machine NAME")
-    for name in FIGURES if figure == "all" else [figure]:
+    for name in PLOTS if figure == "all" else [figure]:
         drawn = dict(draw(name, studies))
         for path in (path for files in drawn.values() for path in files):
             typer.echo(path)
         if all(drawn.values()):
             continue
-        command = MADE_BY.get(name, "mcls tables --all")
+        command = PLOTS[name].made_by or "mcls tables --all"
         if command.startswith("mcls"):
             command += (" --quick" if quick else "") + ("" if out == Path("results") else f" --out {out}")
         missing = ", ".join(stem for stem, files in drawn.items() if not files)

@@ -15,12 +15,12 @@ def report(out: Out = Path("results"), quick: Quick = False) -> None:
 
     Example: mcls report
     """
-    from mcls.reporting.catalog import PAPERS
-    from mcls.reporting.figures import draw_all
+    from mcls.papers import PAPERS
     from mcls.reporting.page import write_report
+    from mcls.reporting.plots import draw_all
     from mcls.reporting.studies import Studies
 
     studies = Studies(out, quick)
     tables = [table for paper in PAPERS.values() for spec in paper.tables for table in spec.build(studies)]
     figures = draw_all(studies, lambda text: typer.echo(text, err=True))
-    typer.echo(f"Written {write_report(studies, tables, figures)}")
+    typer.echo(f"Written {write_report(studies, list(PAPERS.values()), tables, figures)}")

@@ -43,7 +43,8 @@ def tables(
     from mcls.cli.show import print_failures
     from mcls.errors import McLsError
     from mcls.experiments.progress import make_progress
-    from mcls.reporting.catalog import PAPERS, get_paper, needed, run, write
+    from mcls.papers import PAPERS, get_paper
+    from mcls.reporting.catalog import needed, run, write
     from mcls.reporting.render import print_table
     from mcls.reporting.studies import Studies
 
@@ -69,10 +70,10 @@ def tables(
             print_table(each, console)
     typer.echo(f"Written to {write(made, studies.out)}")
     if everything:
-        from mcls.reporting.figures import draw_all
         from mcls.reporting.page import write_report
+        from mcls.reporting.plots import draw_all
 
-        typer.echo(f"Written {write_report(studies, made, draw_all(studies, _tell))}")
+        typer.echo(f"Written {write_report(studies, papers, made, draw_all(studies, _tell))}")
     _tell_states(made)
     for outcome in outcomes:
         print_failures(outcome)
@@ -97,7 +98,7 @@ def _tell_states(made: Sequence[Table]) -> None:
 
 def _list() -> None:
     from mcls.cli.show import print_table
-    from mcls.reporting.catalog import PAPERS
+    from mcls.papers import PAPERS
 
     rows = [[paper.name, spec.id, spec.title] for paper in PAPERS.values() for spec in paper.tables]
     print_table(None, ["paper", "table", "what it holds"], rows)

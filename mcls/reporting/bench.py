@@ -6,7 +6,7 @@ import csv
 import json
 from pathlib import Path
 
-from mcls.reporting.papers.base import named_machine
+from mcls.reporting.paper import named_machine
 from mcls.reporting.table import Entry, Table, make, words
 
 _NUMBERS = ("seconds", "peer seconds", "ratio")

@@ -1,29 +1,16 @@
-"""The catalog of papers: which tables there are, running what they lack, writing them."""
+"""Tables of papers: running what they lack, writing them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from mcls.errors import unknown_name
 from mcls.experiments.runner import Outcome, Progress
 from mcls.experiments.store import write_file
-from mcls.reporting.papers import arvanitopoulos, honeine2013, noumir2011, xue2013
-from mcls.reporting.papers.base import NOT_RUN, Paper, TableSpec
+from mcls.reporting.paper import NOT_RUN, TableSpec
 from mcls.reporting.render import FILES
 from mcls.reporting.studies import AbsentDataError, Studies, Study
 from mcls.reporting.table import Table
-
-PAPERS: dict[str, Paper] = {
-    paper.name: paper for paper in (honeine2013.PAPER, xue2013.PAPER, arvanitopoulos.PAPER, noumir2011.PAPER)
-}
-
-
-def get_paper(name: str) -> Paper:
-    """Look a paper up by its name."""
-    if name.lower() not in PAPERS:
-        raise unknown_name("paper", name, PAPERS)
-    return PAPERS[name.lower()]
 
 
 def needed(specs: Iterable[TableSpec], studies: Studies) -> list[Study]:

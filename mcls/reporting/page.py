@@ -14,49 +14,35 @@ from typing import Any
 
 from mcls.experiments.store import write_file
 from mcls.reporting.bench import bench_table
-from mcls.reporting.catalog import PAPERS
-from mcls.reporting.figures import FIGURES
-from mcls.reporting.figures.style import DPI
-from mcls.reporting.papers.base import named_machine
+from mcls.reporting.paper import Paper, named_machine
+from mcls.reporting.plots import PLOTS
+from mcls.reporting.plots.style import DPI
 from mcls.reporting.render import to_html
-from mcls.reporting.studies import Figures, Studies, Study
+from mcls.reporting.studies import Studies, Study, StudyRow
 from mcls.reporting.table import QUICK_NOTE, Table
 
 _HERE = Path(__file__).resolve().parent
-#: Kind of figure (how its name begins) → the section it belongs to.
-_SECTIONS = {
-    "overview": "overview",
-    "labelbooks": "honeine2013",
-    "errors": "honeine2013",
-    "grid": "honeine2013",
-    "ranks": "honeine2013",
-    "sets": "arvanitopoulos",
-    "codes": "arvanitopoulos",
-    "regions": "noumir2011",
-    "growth": "performance",
-}
-#: Captions of figures that are drawn by one command but show different things.
-_CAPTIONS = {
-    "regions-iris": "Decision regions on two features of iris, with the training and the test rows",
-    "regions-pavia": "The scene of Pavia University: ground truth and predictions",
-}
 _LARGEST_SVG = 150_000  # bytes; above, the PNG is smaller
 _BROAD = 900  # pixels of the PNG; broader figures get a line of their own
 
 
-def write_report(studies: Studies, tables: Sequence[Table], figures: Mapping[str, Sequence[Path]]) -> Path:
+def write_report(
+    studies: Studies, papers: Sequence[Paper], tables: Sequence[Table], figures: Mapping[str, Sequence[Path]]
+) -> Path:
     """Write ``report.html``: it needs no network and no other file, but for the cells it links to."""
     path = studies.out / "report.html"
-    write_file(path, "".join(_page(studies, tables, figures)))
+    write_file(path, "".join(_page(studies, papers, tables, figures)))
     return path
 
 
-def _page(studies: Studies, tables: Sequence[Table], figures: Mapping[str, Sequence[Path]]) -> Iterator[str]:
+def _page(
+    studies: Studies, papers: Sequence[Paper], tables: Sequence[Table], figures: Mapping[str, Sequence[Path]]
+) -> Iterator[str]:
     css, js = ((_HERE / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
     measured = bench_table(studies.bench, studies.quick)
-    sections = {paper.name: [t for t in tables if t.name.startswith(paper.name)] for paper in PAPERS.values()}
+    sections = {paper.name: [t for t in tables if t.name.startswith(paper.name)] for paper in papers}
     sections["performance"] = [measured] if measured else []
-    titles = {paper.name: paper.title for paper in PAPERS.values()} | {"performance": "Performance"}
+    titles = {paper.name: paper.title for paper in papers} | {"performance": "Performance"}
     shown = [name for name in sections if sections[name] or _pictures(name, figures)]
     yield (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -120,7 +106,7 @@ def _pictures(section: str, figures: Mapping[str, Sequence[Path]]) -> str:
         _picture(stem, kind, files)
         for stem, files in figures.items()
         for kind in [stem.split("-")[0]]
-        if files and _SECTIONS[kind] == section
+        if files and PLOTS[kind].section == section
     ]
     return f'<div class="figures" id="figures-{section}">\n{"".join(made)}</div>\n' if made else ""
 
@@ -134,7 +120,7 @@ def _picture(stem: str, kind: str, files: Sequence[Path]) -> str:
         path, mime = by_suffix[".png"], "image/png"
     content = base64.b64encode(path.read_bytes()).decode("ascii")
     what = stem.removeprefix(kind).strip("-").replace("-", ", ", 1)
-    caption = html.escape(_CAPTIONS.get(stem) or f"{FIGURES[kind][0]}{f' ({what})' if what else ''}")
+    caption = html.escape(PLOTS[kind].captions.get(stem) or f"{PLOTS[kind].summary}{f' ({what})' if what else ''}")
     caption = caption[0].upper() + caption[1:]
     shape = "broad" if width > _BROAD else "small"
     return (
@@ -160,7 +146,7 @@ def _cells(study: Study) -> str:
     )
 
 
-def _cell_row(figures: Figures) -> str:
+def _cell_row(figures: StudyRow) -> str:
     row = figures.row
     options = ", ".join(filter(None, [row.labelbook, row.options]))
     links = [

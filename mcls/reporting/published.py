@@ -6,7 +6,7 @@ import csv
 from functools import lru_cache
 
 from mcls.errors import unknown_name
-from mcls.resources import paper_tables_dir
+from mcls.resources import published_files
 
 
 @lru_cache
@@ -16,17 +16,17 @@ def read(name: str) -> tuple[dict[str, str], ...]:
     >>> read("honeine2013-table6-large")[0]
     {'machine': 'oneLSM', 'dataset': 'usps', 'n': '1000', 'error': '6.50', 'seconds': '462'}
     """
-    folder = paper_tables_dir()
-    if not (folder / f"{name}.csv").is_file():
-        raise unknown_name("published table", name, [path.stem for path in folder.glob("*.csv")])
-    with open(folder / f"{name}.csv", encoding="utf-8", newline="") as lines:
+    files = published_files()
+    if name not in files:
+        raise unknown_name("published table", name, files)
+    with open(files[name], encoding="utf-8", newline="") as lines:
         return tuple(csv.DictReader(lines))
 
 
-def figure(name: str, column: str, **where: str) -> float | None:
+def value(name: str, column: str, **where: str) -> float | None:
     """One published number; None where the paper has none.
 
-    >>> figure("honeine2013-table4-error", "error_mean", machine="oneLSM", dataset="iris")
+    >>> value("honeine2013-table4-error", "error_mean", machine="oneLSM", dataset="iris")
     2.8
     """
     for row in read(name):

@@ -27,7 +27,7 @@ class AbsentDataError(McLsError):
 
 
 @dataclass(frozen=True)
-class Figures:
+class StudyRow:
     """A row of a study with its line of figures; ``dataset`` is the data set as the config names it."""
 
     study: str
@@ -97,16 +97,16 @@ class Study:
         self.experiment = Experiment.prepare(self.as_run, path.parent, out)
 
     @cached_property
-    def figures(self) -> list[Figures]:
+    def figures(self) -> list[StudyRow]:
         """All rows, data set by data set, machines in the order of the config."""
         plan, store = self.experiment.plan, self.experiment.store
         per_dataset = len(plan.rows) // len(self.config.datasets)
         return [
-            Figures(self.name, i, self.config.datasets[i // per_dataset].label, row, line, store)
+            StudyRow(self.name, i, self.config.datasets[i // per_dataset].label, row, line, store)
             for i, (row, line) in enumerate(zip(plan.rows, summarise(plan, store), strict=True))
         ]
 
-    def find(self, **where: str) -> Iterator[Figures]:
+    def find(self, **where: str) -> Iterator[StudyRow]:
         """The rows with these fields: dataset as in the config, machine, labelbook, options."""
         for figures in self.figures:
             fields = {
@@ -118,7 +118,7 @@ class Study:
             if all(fields[key] == value for key, value in where.items()):
                 yield figures
 
-    def one(self, **where: str) -> Figures | None:
+    def one(self, **where: str) -> StudyRow | None:
         """The first row with these fields."""
         return next(self.find(**where), None)
 
@@ -167,7 +167,7 @@ def absent_data(config: ExperimentConfig) -> str | None:
     return None
 
 
-def missing_note(figures: Iterable[Figures], command: str) -> list[str]:
+def missing_note(figures: Iterable[StudyRow], command: str) -> list[str]:
     """One note that says how many cells are wanting and how to get them; none when all are there."""
     wanting = failed = total = 0
     for each in unique(figures):
@@ -181,9 +181,9 @@ def missing_note(figures: Iterable[Figures], command: str) -> list[str]:
     return [f"INCOMPLETE: {', '.join(parts)}; rows without all their cells have no figures. Run: {command}"]
 
 
-def unique(figures: Iterable[Figures]) -> Sequence[Figures]:
+def unique(figures: Iterable[StudyRow]) -> Sequence[StudyRow]:
     """Each row once: rows that share provably identical cells count once too."""
-    seen: dict[tuple[str, ...], Figures] = {}
+    seen: dict[tuple[str, ...], StudyRow] = {}
     for each in figures:
         seen.setdefault(tuple(cell.key for cell in each.row.cells), each)
     return list(seen.values())

@@ -7,10 +7,12 @@ import io
 
 import pytest
 
+import mcls.papers  # noqa: F401  (registers the plots)
 from mcls.cli.app import main
-from mcls.cli.plot import MADE_BY
+from mcls.reporting.plots import PLOTS
 
 pytestmark = pytest.mark.usefixtures("cache")
+MADE_BY = [plot.name for plot in PLOTS.values() if plot.made_by]
 SMALL = """\
 datasets: iris:sample=60
 machines: [oneLSM, {name: voLSSVM, labelbook: [pm1, alignment]}]

@@ -8,7 +8,7 @@ import io
 import pytest
 
 from mcls.cli.app import main
-from mcls.reporting.catalog import PAPERS
+from mcls.papers import PAPERS
 from mcls.reporting.studies import Studies
 
 from ..reporting.made_up import fill

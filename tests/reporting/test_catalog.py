@@ -1,7 +1,7 @@
 """Writing tables."""
 
 from mcls.reporting.catalog import write
-from mcls.reporting.papers.base import not_run
+from mcls.reporting.paper import not_run
 from mcls.reporting.studies import AbsentDataError
 from mcls.reporting.table import make, number
 

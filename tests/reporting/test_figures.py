@@ -11,12 +11,13 @@ import pytest
 from mcls.errors import McLsError
 from mcls.evaluation.packing import pack
 from mcls.evaluation.statistics import friedman
-from mcls.reporting.figures import FIGURES, draw, draw_all, draw_heatmap
-from mcls.reporting.figures.errors import error_bars
-from mcls.reporting.figures.growth import growth, read_bench
-from mcls.reporting.figures.heatmap import grid_errors, heatmap, power
-from mcls.reporting.figures.overview import overview
-from mcls.reporting.figures.ranks import critical_difference, groups
+from mcls.papers import PAPERS
+from mcls.papers.honeine2013.error_bars import error_bars
+from mcls.papers.honeine2013.overview import overview
+from mcls.reporting.plots import PLOTS, draw, draw_all, draw_heatmap
+from mcls.reporting.plots.growth import growth, read_bench
+from mcls.reporting.plots.heatmap import grid_errors, heatmap, power
+from mcls.reporting.plots.ranks import critical_difference, groups
 from mcls.reporting.studies import Studies
 
 from .made_up import fill, record
@@ -172,7 +173,6 @@ def test_the_overview_has_its_third_panel_where_the_store_holds_table_4(tmp_path
     assert (paper, mine) == (pytest.approx(2.8), pytest.approx(2.0))  # oneLSM
 
 
-def test_every_kind_of_figure_has_a_section_in_the_report():
-    from mcls.reporting.page import _SECTIONS
-
-    assert set(_SECTIONS) == set(FIGURES)
+def test_every_plot_belongs_to_a_section_of_the_report():
+    sections = {"overview", "performance", *PAPERS}
+    assert {plot.section for plot in PLOTS.values()} == sections - {"xue2013"}

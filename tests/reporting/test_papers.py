@@ -8,12 +8,12 @@ import pytest
 from mcls.data import Dataset
 from mcls.evaluation.packing import pack
 from mcls.experiments import cells
-from mcls.reporting.catalog import PAPERS
-from mcls.reporting.figures.plane import pavia_map
-from mcls.reporting.papers import honeine2013
-from mcls.reporting.papers.base import Paper, TableSpec
-from mcls.reporting.papers.honeine2013_times import table6
-from mcls.reporting.published import figure, read
+from mcls.papers import PAPERS
+from mcls.papers.honeine2013 import table4 as honeine2013
+from mcls.papers.honeine2013.times import table6
+from mcls.papers.noumir2011.plane import pavia_map
+from mcls.reporting.paper import Paper, TableSpec
+from mcls.reporting.published import read, value
 from mcls.reporting.render import to_latex
 from mcls.reporting.studies import Studies
 
@@ -326,6 +326,6 @@ def test_every_published_figure_of_table_4_finds_its_place():
     assert len(printed) == 34
     for row in read("honeine2013-table4-error"):
         assert (row["machine"], row["labelbook"]) in printed
-        assert figure(
+        assert value(
             "honeine2013-table4-error", "error_mean", **{k: row[k] for k in ("machine", "labelbook", "dataset")}
         )

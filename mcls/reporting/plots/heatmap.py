@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 
 from mcls.errors import McLsError
 from mcls.evaluation.packing import unpack
-from mcls.reporting.figures.style import new_figure
-from mcls.reporting.studies import Figures
+from mcls.reporting.plots.style import new_figure
+from mcls.reporting.studies import StudyRow
 
 _SYMBOLS = {"sigma": "σ", "gamma": "γ"}
 _MOST_NUMBERS = 144  # a grid with more points gets no number in each cell
@@ -27,7 +27,7 @@ def grid_errors(result: dict[str, Any]) -> np.ndarray:
     return errors.reshape([len(grid["values"][name]) for name in grid["names"]])
 
 
-def heatmap(found: Figures, replicate: int = 0) -> Figure:
+def heatmap(found: StudyRow, replicate: int = 0) -> Figure:
     """The error of one replicate over two parameters; a third is held at its chosen value."""
     record = found.records[replicate] if replicate < len(found.records) else None
     if record is None:

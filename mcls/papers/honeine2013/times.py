@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from mcls.reporting.papers.base import TableSpec, difference, mean_entry, not_run, processors, ratio, run_command
-from mcls.reporting.published import figure
-from mcls.reporting.studies import AbsentDataError, Figures, Studies, Study, missing_note
+from mcls.reporting.paper import TableSpec, difference, mean_entry, not_run, processors, ratio, run_command
+from mcls.reporting.published import value
+from mcls.reporting.studies import AbsentDataError, Studies, Study, StudyRow, missing_note
 from mcls.reporting.table import Entry, Table, make, number, seconds, words
 
 _MACHINES = ("ovA", "ovO", "oneLSM", "voLSSVM", "voRLS", "voSVM")  # as Table 5 calls them
@@ -14,11 +14,11 @@ _OURS = {"voRLS": "voRLS-beta"}
 _DATASETS = ("iris", "wine", "glass", "vowel", "yeast")
 
 
-def _points(found: Figures) -> int:
+def _points(found: StudyRow) -> int:
     return math.prod(len(values) for values in found.row.cells[0].grid.values())
 
 
-def _time(studies: Studies, engine: str, dataset: str, machine: str) -> tuple[Figures | None, float | None, bool]:
+def _time(studies: Studies, engine: str, dataset: str, machine: str) -> tuple[StudyRow | None, float | None, bool]:
     """Our row, its time in seconds, and whether that is scaled up from a part of the grid."""
     study = studies[f"honeine2013-table5-{engine}"]
     scale = 1.0
@@ -37,9 +37,9 @@ def table5(studies: Studies) -> list[Table]:
     rows, used = [], []
     for dataset in _DATASETS:
         base = {e: _time(studies, e, dataset, "oneLSM")[1] for e in ("refit", "fast")}
-        paper_base = figure("honeine2013-table5-time", "seconds", dataset=dataset, machine="oneLSM")
+        paper_base = value("honeine2013-table5-time", "seconds", dataset=dataset, machine="oneLSM")
         for machine in _MACHINES:
-            printed = figure("honeine2013-table5-time", "seconds", dataset=dataset, machine=machine)
+            printed = value("honeine2013-table5-time", "seconds", dataset=dataset, machine=machine)
             row = [words(dataset), words(machine), number(printed, 0), number(ratio(printed, paper_base))]
             times = {}
             for engine in ("refit", "fast"):
@@ -87,7 +87,7 @@ def _speed_claims(studies: Studies) -> Table:
         cases: dict[str, list[bool]] = {"paper": [], "ours": []}
         for dataset in _DATASETS:
             printed = [
-                figure("honeine2013-table5-time", "seconds", dataset=dataset, machine=m) for m in (faster, slower)
+                value("honeine2013-table5-time", "seconds", dataset=dataset, machine=m) for m in (faster, slower)
             ]
             measured = [_time(studies, "refit", dataset, machine)[1] for machine in (faster, slower)]
             for source, (a, b) in (("paper", printed), ("ours", measured)):
@@ -138,14 +138,14 @@ def _large_table(studies: Studies, name: str, printed_as: str, what: str) -> Tab
     for entry in study.config.datasets:
         n = str(entry.options.get("sample", entry.options.get("first")))
         where = {"dataset": printed_as, "n": n}
-        paper_base = figure("honeine2013-table6-large", "seconds", machine="oneLSM", **where)
+        paper_base = value("honeine2013-table6-large", "seconds", machine="oneLSM", **where)
         bases = [_whole_grid(s, study, entry.label, "oneLSM")[1] for s in (study, refitted)]
         for machine in _LARGE:
             found = study.one(dataset=entry.label, machine=machine)
             if found is None:
                 continue
             error, time = (
-                figure("honeine2013-table6-large", column, machine=machine, **where)
+                value("honeine2013-table6-large", column, machine=machine, **where)
                 for column in ("error", "seconds")
             )
             row = [
@@ -193,7 +193,7 @@ def _large_table(studies: Studies, name: str, printed_as: str, what: str) -> Tab
 
 def _whole_grid(
     study: Study | None, whole: Study, dataset: str, machine: str
-) -> tuple[Figures | None, float | None]:
+) -> tuple[StudyRow | None, float | None]:
     """A row of a study and its time, scaled from its own grid to that of another study."""
     found = study.one(dataset=dataset, machine=machine) if study else None
     if found is None or found.line.time_mean is None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mcls.evaluation.packing import unpack
-from mcls.reporting.papers.base import (
-    Paper,
+from mcls.reporting.paper import (
     TableSpec,
     difference,
     mean_entry,
@@ -15,8 +14,8 @@ from mcls.reporting.papers.base import (
     ratio,
     run_command,
 )
-from mcls.reporting.published import figure
-from mcls.reporting.studies import AbsentDataError, Figures, Studies, missing_note
+from mcls.reporting.published import value
+from mcls.reporting.studies import AbsentDataError, Studies, StudyRow, missing_note
 from mcls.reporting.table import Table, make, number, seconds, words
 
 #: The paper does not say whether it scaled the features; both readings are run.
@@ -26,14 +25,14 @@ READINGS = {"noumir2011-iris": "[-1, 1]", "noumir2011-iris-raw": "cm"}
 def iris(studies: Studies) -> list[Table]:
     """Error and time on the two features, over random splits of 120 and 30 rows."""
     rows, used = [], []
-    paper_base = figure("noumir2011", "seconds", experiment="iris-2d", machine="voRLS-f")
+    paper_base = value("noumir2011", "seconds", experiment="iris-2d", machine="voRLS-f")
     for name, reading in READINGS.items():
         base = studies[name].one(machine="voRLS-f")
         for found in studies[name].figures:
             used.append(found)
             machine, line = found.row.machine, found.line
             error, time = (
-                figure("noumir2011", column, experiment="iris-2d", machine=machine)
+                value("noumir2011", column, experiment="iris-2d", machine=machine)
                 for column in ("error", "seconds")
             )
             rows.append(
@@ -72,7 +71,7 @@ def iris(studies: Studies) -> list[Table]:
     ]
 
 
-def class_accuracies(found: Figures) -> dict[str, float]:
+def class_accuracies(found: StudyRow) -> dict[str, float]:
     """Accuracy on the test rows of each class, in percent, from the stored predictions of the first replicate."""
     data = found.row.cells[0].dataset.load()
     predictions = unpack(found.results[0]["predictions"])
@@ -93,7 +92,7 @@ def pavia(studies: Studies) -> list[Table]:
     classes = study.figures[0].row.cells[0].dataset.load().classes
     rows = []
     for found in study.figures:
-        error = figure("noumir2011", "error", experiment="pavia-university", machine=found.row.machine)
+        error = value("noumir2011", "error", experiment="pavia-university", machine=found.row.machine)
         by_class = class_accuracies(found) if found.complete else {}
         rows.append(
             [
@@ -123,11 +122,5 @@ def pavia(studies: Studies) -> list[Table]:
     ]
 
 
-PAPER = Paper(
-    "noumir2011",
-    "Noumir, Honeine, Richard (2011): Multi-class least squares classification at binary-classification complexity",
-    (
-        TableSpec("iris", "iris with two features", tuple(READINGS), iris),
-        TableSpec("pavia", "the hyperspectral scene", (), pavia, extra=("noumir2011-pavia",)),
-    ),
-)
+IRIS = TableSpec("iris", "iris with two features", tuple(READINGS), iris)
+PAVIA = TableSpec("pavia", "the hyperspectral scene", (), pavia, extra=("noumir2011-pavia",))

@@ -9,8 +9,9 @@ from matplotlib.patches import Patch
 
 from mcls.coding.plot import draw
 from mcls.evaluation.packing import unpack
-from mcls.reporting.figures.style import new_figure
-from mcls.reporting.studies import Figures, Studies
+from mcls.reporting.plots import Pictures
+from mcls.reporting.plots.style import new_figure
+from mcls.reporting.studies import Studies, StudyRow
 
 _CELL = 0.26  # inches
 
@@ -38,7 +39,7 @@ def coding_matrices(studies: Studies, dataset: str = "glass", kernel: str = "lin
     return figure
 
 
-def _draw(ax: Any, found: Figures) -> None:
+def _draw(ax: Any, found: StudyRow) -> None:
     facts = found.results[0]["facts"][0]
     classes = found.row.cells[0].dataset.load().classes
     draw(unpack(facts["code"]), ax, [classes[c] for c in facts["row_classes"]])
@@ -47,3 +48,8 @@ def _draw(ax: Any, found: Figures) -> None:
     ax.spines[:].set_color("0.3")
     ax.tick_params(labelsize=8, length=0)
     ax.set_title(f"{found.row.machine}, {found.parameters['criterion']}")
+
+
+def pictures(studies: Studies) -> Pictures:
+    """The matrices of glass."""
+    yield "codes-glass", coding_matrices(studies)

@@ -9,10 +9,10 @@ from functools import partial
 import numpy as np
 
 from mcls.evaluation.statistics import TestResult
-from mcls.reporting.papers.base import Paper, TableSpec, difference, run_command
-from mcls.reporting.papers.honeine2013_ftest import ALPHA, p_entry, test
-from mcls.reporting.published import figure
-from mcls.reporting.studies import Figures, Studies, missing_note
+from mcls.papers.honeine2013.ftest import ALPHA, p_entry, test
+from mcls.reporting.paper import TableSpec, difference, run_command
+from mcls.reporting.published import value
+from mcls.reporting.studies import Studies, StudyRow, missing_note
 from mcls.reporting.table import Entry, Table, make, number, words
 
 _OVERLAPS = ("overlap", "overlap_cosine")
@@ -25,13 +25,13 @@ def _printed_name(label: str) -> str:
 
 
 def _printed(kernel: str, label: str, machine: str, column: str = "accuracy_mean") -> float:
-    found = figure("xue2013-accuracy", column, kernel=kernel, dataset=_printed_name(label), machine=machine)
+    found = value("xue2013-accuracy", column, kernel=kernel, dataset=_printed_name(label), machine=machine)
     if found is None:
         raise LookupError(f"xue2013 prints no {column} of {machine} on {label}, {kernel} kernel")
     return found
 
 
-def accuracies(found: Figures, selection: str) -> np.ndarray | None:
+def accuracies(found: StudyRow, selection: str) -> np.ndarray | None:
     """Accuracy of each repeat in percent; ``selection`` is ``error`` (CV) or ``oracle_error``. None if incomplete."""
     if not found.complete:
         return None
@@ -57,7 +57,7 @@ def _deviation(values: np.ndarray) -> float:
     return float(values.std(ddof=1)) if len(values) > 1 else 0.0
 
 
-def average(kernel: str, machine: str, found: Sequence[Figures]) -> list[Entry]:
+def average(kernel: str, machine: str, found: Sequence[StudyRow]) -> list[Entry]:
     """The row "Average" of a machine: the mean over all data sets of the accuracies, and of the deviations.
 
     The paper's row is the same mean of its printed figures. Ours stands only when every data set is complete.
@@ -214,16 +214,12 @@ def _gain_entry(gain: float | None, source: str = "") -> Entry:
     return replace(entry, tone="good" if shown > 0 else "bad" if shown < 0 else entry.tone)
 
 
-PAPER = Paper(
-    "xue2013",
-    "Xue, Chen (2013): Orthogonality-based label correction in multi-class classification",
-    tuple(
-        TableSpec(
-            number_,
-            f"accuracies, {kernel} kernel",
-            (f"xue2013-{kernel}", f"xue2013-ftest-{kernel}"),
-            partial(tables, kernel, number_),
-        )
-        for number_, kernel in (("1", "linear"), ("2", "gaussian"))
-    ),
+TABLES = tuple(
+    TableSpec(
+        number_,
+        f"accuracies, {kernel} kernel",
+        (f"xue2013-{kernel}", f"xue2013-ftest-{kernel}"),
+        partial(tables, kernel, number_),
+    )
+    for number_, kernel in (("1", "linear"), ("2", "gaussian"))
 )

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from mcls.evaluation.statistics import TestResult, ftest_5x2cv
-from mcls.reporting.papers.base import TableSpec, run_command
-from mcls.reporting.studies import Figures, Studies, missing_note
+from mcls.reporting.paper import TableSpec, run_command
+from mcls.reporting.studies import Studies, StudyRow, missing_note
 from mcls.reporting.table import NOTHING, Entry, Table, make, number, words
 
 STUDY = "honeine2013-ftest"
@@ -15,7 +15,7 @@ ALPHA = 0.05
 _PROPOSED = ("oneLSM", "voLSSVM", "voRLS-beta", "voRLS-f", "voSVM")
 
 
-def test(a: Figures, b: Figures) -> TestResult | None:
+def test(a: StudyRow, b: StudyRow) -> TestResult | None:
     """The F-test of two rows; None unless both have all their halves."""
     first, second = a.halves, b.halves
     return None if first is None or second is None else ftest_5x2cv(first, second)
@@ -62,7 +62,7 @@ def _matrix(studies: Studies, dataset: str) -> Table:
     )
 
 
-def _books(studies: Studies, dataset: str, machine: str) -> list[Figures]:
+def _books(studies: Studies, dataset: str, machine: str) -> list[StudyRow]:
     return list(studies[STUDY].find(dataset=dataset, machine=machine))
 
 
@@ -102,7 +102,7 @@ def _labelbooks(studies: Studies, datasets: Sequence[str]) -> Table:
     )
 
 
-def _error(found: Figures | None) -> Entry:
+def _error(found: StudyRow | None) -> Entry:
     return words("degenerate", "weak") if found is None else number(found.line.mean, source=found.anchor)
 
 

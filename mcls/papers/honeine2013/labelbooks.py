@@ -8,7 +8,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from mcls.labelbooks import label_vectors
-from mcls.reporting.figures.style import COLOURS, new_figure
+from mcls.reporting.plots import Pictures
+from mcls.reporting.plots.style import COLOURS, new_figure
+from mcls.reporting.studies import Studies
 
 _TITLES = {
     "pm1": "±1",
@@ -42,3 +44,8 @@ def labelbooks() -> Figure:
         ax.view_init(elev=24, azim=52)
         ax.set_box_aspect((1, 1, 1), zoom=0.98)
     return figure
+
+
+def pictures(studies: Studies) -> Pictures:
+    """One picture; it needs no results."""
+    yield "labelbooks", labelbooks()

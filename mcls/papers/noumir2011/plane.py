@@ -1,4 +1,4 @@
-"""Pictures in the plane: decision regions of noumir2011's iris, the artificial sets, the scene of Pavia."""
+"""Pictures in the plane: decision regions of iris, and the scene of Pavia."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from mcls.data import load_dataset
 from mcls.evaluation.packing import unpack
 from mcls.evaluation.protocols import hold_out_rows
 from mcls.evaluation.scaling import scale_dataset
-from mcls.reporting.figures.style import COLOURS, MARKERS, new_figure
-from mcls.reporting.studies import AbsentDataError, Figures, Studies
-
-_STEPS = 300
+from mcls.reporting.plots import Pictures
+from mcls.reporting.plots.regions import paint_regions
+from mcls.reporting.plots.style import COLOURS, MARKERS, new_figure
+from mcls.reporting.studies import AbsentDataError, Studies, StudyRow
 
 
 def decision_regions(studies: Studies) -> Figure | None:
@@ -36,7 +35,7 @@ def decision_regions(studies: Studies) -> Figure | None:
     return figure
 
 
-def _regions(ax: Any, found: Figures) -> None:
+def _regions(ax: Any, found: StudyRow) -> None:
     cell = found.row.cells[0]
     data = cell.dataset.load()
     X = scale_dataset(data.X, cell.scaling)
@@ -63,48 +62,6 @@ def _regions(ax: Any, found: Figures) -> None:
         ylabel="petal width, cm",
         title=f"{cell.machine}: {len(wrong)} errors on {len(test)} test rows (white)",
     )
-
-
-def paint_regions(ax: Any, machine: Any, raw: np.ndarray, scaled: np.ndarray) -> None:
-    """Colour the plane by the class a fitted machine gives, with the boundaries.
-
-    ``raw`` (n, 2) are the units of the picture, ``scaled`` (n, 2) the same rows as the machine sees them.
-    """
-    # The mesh is laid in the units of the picture, and scaled as the features were (a linear map).
-    low, high = raw.min(axis=0) - 0.3, raw.max(axis=0) + 0.3
-    xs, ys = (np.linspace(low[j], high[j], _STEPS) for j in range(2))
-    mesh = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
-    slope = (scaled.max(axis=0) - scaled.min(axis=0)) / (raw.max(axis=0) - raw.min(axis=0))
-    Z = machine.predict(scaled.min(axis=0) + (mesh - raw.min(axis=0)) * slope).reshape(_STEPS, _STEPS)
-    ell = len(machine.classes_)
-    ax.imshow(
-        Z,
-        origin="lower",
-        extent=(low[0], high[0], low[1], high[1]),
-        aspect="auto",
-        cmap=ListedColormap(COLOURS[:ell]),
-        vmin=-0.5,
-        vmax=ell - 0.5,
-        alpha=0.25,
-        interpolation="nearest",
-    )
-    for c in range(ell):
-        ax.contour(xs, ys, Z == c, levels=[0.5], colors="0.2", linewidths=0.8)
-
-
-def artificial_sets() -> Figure:
-    """Our four sets in the place of arvanitopoulos' Fig. 1."""
-    figure = new_figure(11.0, 3.1)
-    for i, ax in enumerate(figure.subplots(1, 4), start=1):
-        data = load_dataset(f"artificial-{i}")
-        for c in range(data.n_classes):
-            ax.scatter(*data.X[data.y == c].T, s=9, marker=MARKERS[c], color=COLOURS[c], linewidths=0)
-        # A square around the data, so that all four panels have one size.
-        middle, reach = (data.X.max(axis=0) + data.X.min(axis=0)) / 2, np.ptp(data.X, axis=0).max() * 0.53
-        ax.set(xlim=(middle[0] - reach, middle[0] + reach), ylim=(middle[1] - reach, middle[1] + reach))
-        ax.set(title=f"artificial-{i}", xticks=[], yticks=[], aspect="equal")
-        ax.spines[:].set_visible(True)
-    return figure
 
 
 def pavia_map(studies: Studies) -> Figure | None:
@@ -134,3 +91,9 @@ def pavia_map(studies: Studies) -> Figure | None:
     handles = [Patch(facecolor=colour, edgecolor="0.5", label=name) for name, colour in named]
     figure.legend(handles=handles, loc="outside lower center", ncols=4)
     return figure
+
+
+def pictures(studies: Studies) -> Pictures:
+    """The two experiments of the paper."""
+    yield "regions-iris", decision_regions(studies)
+    yield "regions-pavia", pavia_map(studies)

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from mcls.reporting.papers.base import Paper, TableSpec, difference, not_run, run_command
-from mcls.reporting.published import figure
-from mcls.reporting.studies import AbsentDataError, Figures, Studies, Study, missing_note
+from mcls.reporting.paper import TableSpec, difference, not_run, run_command
+from mcls.reporting.published import value
+from mcls.reporting.studies import AbsentDataError, Studies, Study, StudyRow, missing_note
 from mcls.reporting.table import Entry, Table, make, number, words
 
 _PRINTED = {"vowel:rows=all": "vowel", "cohn-kanade": "kanade"} | {
@@ -20,7 +20,7 @@ GAMMA, WIDTH = 1 / math.sqrt(2), 1.0
 
 def _find(
     study: Study, label: str, machine: str, kernel: str, criterion: str, sigma: float | None
-) -> Figures | None:
+) -> StudyRow | None:
     for found in study.find(dataset=label, machine=machine):
         p = found.parameters
         if (
@@ -32,18 +32,18 @@ def _find(
     return None
 
 
-def _accuracy(found: Figures | None) -> float | None:
+def _accuracy(found: StudyRow | None) -> float | None:
     return None if found is None or found.line.mean is None else 100.0 - found.line.mean
 
 
-def _entry(found: Figures | None) -> Entry:
+def _entry(found: StudyRow | None) -> Entry:
     if found is None:
         return number(None)
     accuracy = _accuracy(found)
     return words(found.line.state, "weak") if accuracy is None else number(accuracy, source=found.cell(0))
 
 
-def _difference(found: Figures | None, paper: float | None) -> Entry:
+def _difference(found: StudyRow | None, paper: float | None) -> Entry:
     return difference(_accuracy(found), paper, found.cell(0) if found else "")
 
 
@@ -52,7 +52,7 @@ def _size(rows: float | None, columns: float | None, source: str = "") -> Entry:
 
 
 def _printed(label: str, machine: str, kernel: str, criterion: str, column: str = "accuracy") -> float | None:
-    return figure(
+    return value(
         "arvanitopoulos-accuracy",
         column,
         dataset=_PRINTED.get(label, label),
@@ -156,12 +156,5 @@ def table3(studies: Studies) -> list[Table]:
     return [*tables, _table(studies, study, "table3-faces", faces, [_PROTOCOL])]
 
 
-PAPER = Paper(
-    "arvanitopoulos",
-    "Arvanitopoulos, Bouzas, Tefas (2010): Subclass error correcting output codes using Fisher's linear discriminant "
-    "ratio",
-    (
-        TableSpec("2", "artificial sets", ("arvanitopoulos-artificial",), table2),
-        TableSpec("3", "UCI sets and faces", ("arvanitopoulos-uci",), table3, extra=("arvanitopoulos-faces",)),
-    ),
-)
+TABLE2 = TableSpec("2", "artificial sets", ("arvanitopoulos-artificial",), table2)
+TABLE3 = TableSpec("3", "UCI sets and faces", ("arvanitopoulos-uci",), table3, extra=("arvanitopoulos-faces",))

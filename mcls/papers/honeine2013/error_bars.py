@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from mcls.reporting.figures.style import OURS, PAPER, new_figure
-from mcls.reporting.papers.honeine2013 import DATASETS, ours, printed_rows, theirs
+from mcls.papers.honeine2013.table4 import DATASETS, ours, printed_rows, theirs
+from mcls.reporting.plots import Pictures
+from mcls.reporting.plots.style import OURS, PAPER, new_figure
 from mcls.reporting.studies import Studies
 
 #: Best, mean and worst error in percent; best and worst are None where the paper gives none.
@@ -102,3 +103,8 @@ def _bands(ax: Any, machines: Sequence[str]) -> None:
         if i % 2:
             ax.axhspan(start - 0.5, start + count - 0.5, color="0.95", zorder=0)
         start += count
+
+
+def pictures(studies: Studies) -> Pictures:
+    """One picture of all data sets."""
+    yield "errors", error_bars(studies)

@@ -10,10 +10,11 @@ from matplotlib.figure import Figure
 from mcls.data import load_dataset
 from mcls.evaluation.scaling import scale_dataset
 from mcls.models.selection import select
-from mcls.reporting.figures.heatmap import paint, power
-from mcls.reporting.figures.plane import paint_regions
-from mcls.reporting.figures.style import COLOURS, MARKERS, PAPER, new_figure
-from mcls.reporting.papers.honeine2013 import DATASETS, ours, printed_rows, theirs
+from mcls.papers.honeine2013.table4 import DATASETS, ours, printed_rows, theirs
+from mcls.reporting.plots import Pictures
+from mcls.reporting.plots.heatmap import paint, power
+from mcls.reporting.plots.regions import paint_regions
+from mcls.reporting.plots.style import COLOURS, MARKERS, PAPER, new_figure
 from mcls.reporting.studies import Studies
 
 _FEATURES = "sepal-length+petal-width"  # the two of noumir2011
@@ -76,3 +77,8 @@ def _agreement(ax: Any, pairs: dict[str, list[tuple[float, float]]]) -> None:
     ax.minorticks_off()
     ax.set(xlabel="the paper's error, %", ylabel="ours, %", title=f"honeine2013, Table 4: {len(values)} errors")
     ax.legend(loc="lower right")
+
+
+def pictures(studies: Studies) -> Pictures:
+    """One picture."""
+    yield "overview", overview(studies)

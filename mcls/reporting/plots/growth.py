@@ -8,7 +8,9 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from mcls.reporting.bench import read_rows
-from mcls.reporting.figures.style import OURS, PAPER, new_figure
+from mcls.reporting.plots import Pictures
+from mcls.reporting.plots.style import OURS, PAPER, new_figure
+from mcls.reporting.studies import Studies
 
 
 def read_bench(path: Path, letter: str) -> list[tuple[int, float]]:
@@ -45,3 +47,8 @@ def growth(bench: Path) -> Figure | None:
         ax.grid(axis="y", linewidth=0.4)
         ax.legend(loc="upper left")
     return figure
+
+
+def pictures(studies: Studies) -> Pictures:
+    """One picture of both."""
+    yield "growth", growth(studies.bench)

@@ -8,10 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from mcls.evaluation.statistics import FriedmanResult
-from mcls.experiments.compare import ranking
-from mcls.reporting.figures.style import new_figure
-from mcls.reporting.papers.honeine2013_ftest import ALPHA, STUDY
-from mcls.reporting.studies import Studies
+from mcls.reporting.plots.style import new_figure
 
 
 def groups(ranks: Sequence[float], critical: float) -> list[tuple[float, float]]:
@@ -72,18 +69,3 @@ def critical_difference(names: Sequence[str], result: FriedmanResult) -> Figure:
         fontsize=9,
     )
     return figure
-
-
-def honeine_ranks(studies: Studies) -> Figure | None:
-    """The paper's machines, each with its first labelbook, from the F-test's cells; None with too few data sets."""
-    study = studies[STUDY]
-    labels = [entry.label for entry in study.config.datasets]
-    names = list(dict.fromkeys(f.row.machine for f in study.figures))
-    table = np.full((len(labels), len(names)), np.nan)
-    for i, label in enumerate(labels):
-        for j, name in enumerate(names):
-            found = study.one(dataset=label, machine=name)
-            if found is not None and found.line.mean is not None:
-                table[i, j] = found.line.mean
-    result = ranking(table, ALPHA)
-    return None if result is None else critical_difference(names, result)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from mcls.errors import unknown_name
-from mcls.reporting.studies import AbsentDataError, Figures, Studies
+from mcls.reporting.plots import Plot
+from mcls.reporting.studies import AbsentDataError, Studies, StudyRow
 from mcls.reporting.table import Entry, Table, make, number, words
 
 
@@ -27,11 +28,12 @@ class TableSpec:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper and its tables."""
+    """A paper, its tables and its plots."""
 
     name: str
     title: str
     tables: tuple[TableSpec, ...]
+    plots: tuple[Plot, ...] = ()
 
     def table(self, wanted: str) -> TableSpec:
         """A table by its number or name."""
@@ -65,7 +67,7 @@ def ratio(value: float | None, base: float | None) -> float | None:
     return None if value is None or not base else value / base
 
 
-def mean_entry(figures: Figures | None, digits: int = 2) -> Entry:
+def mean_entry(figures: StudyRow | None, digits: int = 2) -> Entry:
     """The mean error of a row, or what is wanting."""
     if figures is None:
         return number(None)
@@ -74,7 +76,7 @@ def mean_entry(figures: Figures | None, digits: int = 2) -> Entry:
     return number(figures.line.mean, digits, figures.anchor)
 
 
-def processors(figures: Sequence[Figures]) -> list[str]:
+def processors(figures: Sequence[StudyRow]) -> list[str]:
     """One note that names the machine the times were measured on."""
     seen: dict[str, None] = {}
     for each in figures:

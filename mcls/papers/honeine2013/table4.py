@@ -6,11 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Literal
 
-from mcls.reporting.papers.base import Paper, TableSpec, difference, mean_entry, run_command
-from mcls.reporting.papers.honeine2013_ftest import FTEST
-from mcls.reporting.papers.honeine2013_times import TABLE5, TABLE6
-from mcls.reporting.published import figure, read
-from mcls.reporting.studies import Figures, Studies, missing_note
+from mcls.reporting.paper import TableSpec, difference, mean_entry, run_command
+from mcls.reporting.published import read, value
+from mcls.reporting.studies import Studies, StudyRow, missing_note
 from mcls.reporting.table import Entry, Table, Tone, make, number, words
 from mcls.terminal import counted
 
@@ -50,7 +48,7 @@ def printed_rows() -> list[tuple[str, str]]:
     return list(dict.fromkeys((row["machine"], row["labelbook"]) for row in read("honeine2013-table4-error")))
 
 
-def ours(studies: Studies, dataset: str, machine: str, labelbook: str) -> Figures | None:
+def ours(studies: Studies, dataset: str, machine: str, labelbook: str) -> StudyRow | None:
     """Our row for a row of the printed table."""
     if is_degenerate(machine, labelbook):
         return None
@@ -65,12 +63,12 @@ def ours(studies: Studies, dataset: str, machine: str, labelbook: str) -> Figure
 
 def theirs(column: str, dataset: str, machine: str, labelbook: str) -> float | None:
     """A figure of the printed table."""
-    return figure(
+    return value(
         "honeine2013-table4-error", f"error_{column}", machine=machine, labelbook=labelbook, dataset=dataset
     )
 
 
-def _mark_of(found: Figures | None, dataset: str, machine: str, labelbook: str) -> Mark:
+def _mark_of(found: StudyRow | None, dataset: str, machine: str, labelbook: str) -> Mark:
     best, worst = (theirs(column, dataset, machine, labelbook) for column in ("best", "worst"))
     if found is None or found.line.mean is None or best is None or worst is None:
         return ""
@@ -127,11 +125,11 @@ def _dataset_table(studies: Studies, dataset: str) -> Table:
     )
 
 
-def _is_borrowed(found: Figures) -> bool:
+def _is_borrowed(found: StudyRow) -> bool:
     return found.study in _BORROWED
 
 
-def _optimism(found: Figures) -> Entry:
+def _optimism(found: StudyRow) -> Entry:
     """Nested minus published error of the same replicate, on the same folds: what choosing on them hides."""
     first = found.records[0] if found.records else None
     if found.line.nested is None or first is None:
@@ -139,7 +137,7 @@ def _optimism(found: Figures) -> Entry:
     return number(found.line.nested - 100 * first["result"]["error"], source=found.anchor, sign=True)
 
 
-def _notes(used: list[Figures]) -> list[str]:
+def _notes(used: list[StudyRow]) -> list[str]:
     replicates = sorted({f.line.replicates for f in used if not _is_borrowed(f)})
     borrowed = sorted({f.line.replicates for f in used if _is_borrowed(f)})
     folds = used[0].row.cells[0].settings["folds"]
@@ -298,15 +296,5 @@ _CLAIMS: tuple[tuple[str, str, float, Callable[[Studies, str], Iterator[bool]]],
     ("oneLSM is as good as the best of the borrowed SVMs (within 0.7 points)", "Sec. 8", 0.8, _svm),
 )
 
-PAPER = Paper(
-    "honeine2013",
-    "Honeine, Noumir, Richard (2013): Multiclass classification machines with the complexity of a single binary "
-    "classifier",
-    (
-        TableSpec("4", "errors of all machines with all labelbooks", _BEHIND, table4),
-        TableSpec("claims", "the orderings of Table 4", _BEHIND, claims),
-        TABLE5,
-        TABLE6,
-        FTEST,
-    ),
-)
+TABLE4 = TableSpec("4", "errors of all machines with all labelbooks", _BEHIND, table4)
+CLAIMS = TableSpec("claims", "the orderings of Table 4", _BEHIND, claims)

@@ -1,1 +1,0 @@
-"""The papers whose tables are reproduced, one module each."""

@@ -1,0 +1,39 @@
+"""Decision regions in the plane."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.colors import ListedColormap
+
+from mcls.reporting.plots.style import COLOURS
+
+_STEPS = 300
+
+
+def paint_regions(ax: Any, machine: Any, raw: np.ndarray, scaled: np.ndarray) -> None:
+    """Colour the plane by the class a fitted machine gives, with the boundaries.
+
+    ``raw`` (n, 2) are the units of the picture, ``scaled`` (n, 2) the same rows as the machine sees them.
+    """
+    # The mesh is laid in the units of the picture, and scaled as the features were (a linear map).
+    low, high = raw.min(axis=0) - 0.3, raw.max(axis=0) + 0.3
+    xs, ys = (np.linspace(low[j], high[j], _STEPS) for j in range(2))
+    mesh = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
+    slope = (scaled.max(axis=0) - scaled.min(axis=0)) / (raw.max(axis=0) - raw.min(axis=0))
+    Z = machine.predict(scaled.min(axis=0) + (mesh - raw.min(axis=0)) * slope).reshape(_STEPS, _STEPS)
+    ell = len(machine.classes_)
+    ax.imshow(
+        Z,
+        origin="lower",
+        extent=(low[0], high[0], low[1], high[1]),
+        aspect="auto",
+        cmap=ListedColormap(COLOURS[:ell]),
+        vmin=-0.5,
+        vmax=ell - 0.5,
+        alpha=0.25,
+        interpolation="nearest",
+    )
+    for c in range(ell):
+        ax.contour(xs, ys, Z == c, levels=[0.5], colors="0.2", linewidths=0.8)
