@@ -1,9 +1,8 @@
-"""Tables as text: Markdown, CSV, LaTeX, HTML, and the terminal."""
+"""Tables as text: Markdown, CSV, LaTeX, and the terminal."""
 
 from __future__ import annotations
 
 import csv
-import html
 import io
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,6 @@ from mcls.reporting.table import NOTHING, Entry, Table
 if TYPE_CHECKING:
     from rich.console import Console
 
-_LONG = 40  # letters; longer texts may be broken into lines
 _RICH = {"good": "green", "near": "yellow", "bad": "bold red", "weak": "dim", "": ""}
 
 
@@ -107,49 +105,6 @@ def to_latex(table: Table) -> str:
     lines.append(r"\end{longtable}")
     lines += [rf"\noindent {_latex(note)}\par" for note in table.remarks]
     return "\n".join(lines) + "\n"
-
-
-def to_html(table: Table) -> str:
-    """An HTML section: heading, a table whose numbers link to their sources, notes."""
-    numeric = [table.is_numeric(j) for j in range(len(table.columns))]
-    heads = "".join(
-        f'<th scope="col" class="{"n" if is_number else ""}"><button type="button">{html.escape(column)}</button></th>'
-        for column, is_number in zip(table.columns, numeric)
-    )
-    rows, foot = (
-        "\n".join(
-            "<tr>" + "".join(_html_cell(entry, is_number) for entry, is_number in zip(row, numeric)) + "</tr>"
-            for row in part
-        )
-        for part in (table.rows, table.foot)
-    )
-    notes = "".join(f"<li>{html.escape(note)}</li>" for note in table.remarks)
-    name, heading = html.escape(table.name), f"<h3>{html.escape(table.heading)}</h3>"
-    # What was not run is folded away; a link to it unfolds it.
-    opening, closing = f'<section id="{name}">\n{heading}\n', "</section>\n"
-    if table.state == "not run":
-        opening = f'<details class="table" id="{name}"><summary>{heading} <span>not run</span></summary>\n'
-        closing = "</details>\n"
-    return (
-        f'{opening}<div class="wide"><table class="sortable">\n<thead><tr>{heads}</tr></thead>\n'
-        f"<tbody>\n{rows}\n</tbody>\n"
-        + (f"<tfoot>\n{foot}\n</tfoot>\n" if foot else "")
-        + "</table></div>\n"
-        + (f"<ul>{notes}</ul>\n" if notes else "")
-        + closing
-    )
-
-
-def _html_cell(entry: Entry, numeric: bool) -> str:
-    text = html.escape(entry.text)
-    if entry.source:
-        text = f'<a href="{html.escape(entry.source)}">{text}</a>'
-    long = "long" if len(entry.text) > _LONG else ""
-    classes = " ".join(filter(None, ["n" if numeric else "", entry.tone, long]))
-    attributes = f' class="{classes}"' if classes else ""
-    if entry.value is not None:
-        attributes += f' data-v="{entry.value:.10g}"'
-    return f"<td{attributes}>{text}</td>"
 
 
 def print_table(table: Table, console: Console | None = None) -> None:

@@ -76,6 +76,11 @@ class Table:
             e.value is not None or e.text == "" or e.tone == "weak" for e in entries
         )
 
+    @property
+    def numeric(self) -> list[bool]:
+        """For each column, whether it holds numbers."""
+        return [self.is_numeric(j) for j in range(len(self.columns))]
+
 
 #: What stands where there is no figure.
 NOTHING = "–"

@@ -8,12 +8,18 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+from jinja2 import Environment, PackageLoader
 from rich.console import Console
 
-from mcls.reporting.render import print_table, to_csv, to_html, to_latex, to_markdown
+from mcls.reporting.render import print_table, to_csv, to_latex, to_markdown
 from mcls.reporting.table import make, number, words
 
 AWKWARD = 'a|b & <c> 50%_{x} \\ ~^ "q"'
+
+
+def to_html(table):
+    template = Environment(loader=PackageLoader("mcls.reporting"), autoescape=True)
+    return template.from_string('{% from "table.html" import show %}{{ show(table) }}').render(table=table)
 
 
 @pytest.fixture

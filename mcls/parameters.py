@@ -1,0 +1,112 @@
+"""What a parameter may be, declared once: machines, configs and model files ask the same checks.
+
+A check is called with the parameter's name and a value, and raises an ``McLsError`` that says what is wanted.
+
+>>> Positive()("gamma", 0.5)
+>>> Choice("decision rule", ("max", "nearest"))("decision", "nearst")
+Traceback (most recent call last):
+mcls.errors.McLsError: unknown decision rule 'nearst'; did you mean 'nearest'? (known: max, nearest)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Protocol
+
+from mcls.errors import McLsError, unknown_name
+
+
+class Check(Protocol):
+    """Refuses a value that a parameter cannot have."""
+
+    def __call__(self, name: str, value: Any) -> None:
+        """Raise an ``McLsError`` unless ``value`` is one that the parameter ``name`` may have."""
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(float(value))
+
+
+@dataclass(frozen=True)
+class Number:
+    """A finite number, at least and at most so much where that is said."""
+
+    at_least: float = -math.inf
+    at_most: float = math.inf
+    wanted: str = "a finite number"
+
+    def __call__(self, name: str, value: Any) -> None:
+        if not _is_number(value) or not self.at_least <= value <= self.at_most:
+            raise McLsError(f"{name} must be {self.wanted}, got {value!r}")
+
+
+@dataclass(frozen=True)
+class Positive:
+    """A finite number above zero."""
+
+    def __call__(self, name: str, value: Any) -> None:
+        if not _is_number(value) or value <= 0:
+            raise McLsError(f"{name} must be a positive number, got {value!r}")
+
+
+def width() -> Number:
+    """The width of a Gaussian, whose square must be a number to divide by."""
+    return Number(1e-150, 1e150, "a positive number between 1e-150 and 1e150")
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number, at least so much."""
+
+    at_least: int = 1
+
+    def __call__(self, name: str, value: Any) -> None:
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < self.at_least:
+            raise McLsError(f"{name} must be a whole number of at least {self.at_least}, got {value!r}")
+
+
+@dataclass(frozen=True)
+class Flag:
+    """True or false."""
+
+    def __call__(self, name: str, value: Any) -> None:
+        if not isinstance(value, bool) and type(value).__name__ not in ("bool_", "bool"):
+            raise McLsError(f"'{name}' is true or false, got {value!r}")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of some words; ``or_else`` says which other values are allowed, such as a callable or an array."""
+
+    what: str
+    known: Collection[str]
+    or_else: Callable[[Any], bool] | None = None
+
+    def __call__(self, name: str, value: Any) -> None:
+        if isinstance(value, str):
+            if value not in self.known:
+                raise unknown_name(self.what, value, self.known)
+        elif self.or_else is None or not self.or_else(value):
+            raise unknown_name(self.what, str(value), self.known)
+
+
+@dataclass(frozen=True)
+class OrNone:
+    """None, or what another check allows."""
+
+    check: Check
+
+    def __call__(self, name: str, value: Any) -> None:
+        if value is not None:
+            self.check(name, value)
+
+
+@dataclass(frozen=True)
+class Anything:
+    """Any value; the machine looks at it when it is fitted."""
+
+    def __call__(self, name: str, value: Any) -> None:
+        """Nothing is refused here."""
