@@ -9,7 +9,7 @@ from typing import Any
 from mcls.errors import unknown_name
 from mcls.reporting.plots import Plot
 from mcls.reporting.studies import AbsentDataError, Studies, StudyRow
-from mcls.reporting.table import Entry, Table, make, number, words
+from mcls.reporting.table import Entry, Lacking, Table, make, number, words
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,9 @@ NOT_RUN = ("state",)
 
 def not_run(name: str, title: str, reason: AbsentDataError, quick: bool) -> Table:
     """The table of a study whose data are not here."""
-    return make(name, title, NOT_RUN, [[words(f"not run: {reason}", "weak")]], quick=quick)
+    return make(
+        name, title, NOT_RUN, [[words(f"not run: {reason}", "weak")]], quick=quick, lacking=Lacking("not run")
+    )
 
 
 def difference(ours: float | None, theirs: float | None, source: str = "") -> Entry:

@@ -20,6 +20,7 @@ from mcls.experiments.loading import find_config, load_config
 from mcls.experiments.store import Record, Store
 from mcls.experiments.summary import Line, summarise
 from mcls.reporting.quick import quick
+from mcls.reporting.table import Lacking
 
 
 class AbsentDataError(McLsError):
@@ -167,18 +168,19 @@ def absent_data(config: ExperimentConfig) -> str | None:
     return None
 
 
-def missing_note(figures: Iterable[StudyRow], command: str) -> list[str]:
-    """One note that says how many cells are wanting and how to get them; none when all are there."""
+def lacking(rows: Iterable[StudyRow], command: str) -> Lacking:
+    """What is wanting behind some rows, and the command that gets it."""
     wanting = failed = total = 0
-    for each in unique(figures):
+    for each in unique(rows):
         total += each.line.replicates
         wanting += each.line.missing
         failed += each.line.failed
     if not wanting and not failed:
-        return []
+        return Lacking()
     parts = [f"{wanting} of {total} cells are missing"] if wanting else []
     parts += [f"{failed} of {total} cells failed"] if failed else []
-    return [f"INCOMPLETE: {', '.join(parts)}; rows without all their cells have no figures. Run: {command}"]
+    note = f"INCOMPLETE: {', '.join(parts)}; rows without all their cells have no figures. Run: {command}"
+    return Lacking("not run" if wanting + failed == total else "incomplete", (note,))
 
 
 def unique(figures: Iterable[StudyRow]) -> Sequence[StudyRow]:

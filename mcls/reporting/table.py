@@ -31,8 +31,19 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class Lacking:
+    """What is wanting behind a table: whether only some of its cells, or none, are done, and a note about it."""
+
+    state: State = "complete"
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Table:
-    """A table with its title and notes; ``name`` is the stem of its files, ``foot`` holds means over the rows."""
+    """A table with its title and notes; ``name`` is the stem of its files, ``foot`` holds means over the rows.
+
+    ``state`` says whether every cell behind it is done, only some are, or none is.
+    """
 
     name: str
     title: str
@@ -41,6 +52,7 @@ class Table:
     notes: tuple[str, ...] = ()
     quick: bool = False
     foot: tuple[tuple[Entry, ...], ...] = ()
+    state: State = "complete"
 
     def __post_init__(self) -> None:
         for row in (*self.rows, *self.foot):
@@ -56,18 +68,6 @@ class Table:
     def remarks(self) -> tuple[str, ...]:
         """The notes, those of a quick run first of all with the warning."""
         return (QUICK_NOTE, *self.notes) if self.quick else self.notes
-
-    @property
-    def state(self) -> State:
-        """Whether every cell behind it is there, only some are, or none is."""
-        entries = [entry for row in self.rows for entry in row]
-        if not any(note.startswith("INCOMPLETE") for note in self.notes) and not any(
-            entry.tone == "weak" and entry.text.startswith(("not run", "not complete")) for entry in entries
-        ):
-            return "complete"
-        return (
-            "incomplete" if any(entry.source or entry.tone in ("good", "bad") for entry in entries) else "not run"
-        )
 
     def is_numeric(self, column: int) -> bool:
         """Whether a column holds numbers: every entry has a value, says nothing, or says faintly why it has none."""
@@ -122,8 +122,16 @@ def make(
     notes: Sequence[str] = (),
     quick: bool = False,
     foot: Sequence[Sequence[Entry]] = (),
+    lacking: Lacking = Lacking(),
 ) -> Table:
-    """A table from lists."""
+    """A table from lists; what is lacking is told after the notes."""
     return Table(
-        name, title, tuple(columns), tuple(map(tuple, rows)), tuple(notes), quick, tuple(map(tuple, foot))
+        name,
+        title,
+        tuple(columns),
+        tuple(map(tuple, rows)),
+        (*notes, *lacking.notes),
+        quick,
+        tuple(map(tuple, foot)),
+        lacking.state,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcls.reporting.studies import AbsentDataError, Studies, missing_note
+from mcls.reporting.studies import AbsentDataError, Studies, lacking
 
 from .made_up import fill
 
@@ -24,7 +24,9 @@ def test_an_empty_store_has_no_figures_and_says_what_is_missing(tmp_path):
     assert not found.complete
     assert found.results == []
     assert found.extreme(worst=True) == ""
-    (note,) = missing_note(study.figures, "mcls tables x")
+    lacks = lacking(study.figures, "mcls tables x")
+    (note,) = lacks.notes
+    assert lacks.state == "not run"
     assert "40 of 40 cells are missing" in note
     assert note.endswith("Run: mcls tables x")
 
@@ -35,7 +37,7 @@ def test_figures_come_back_as_stored_and_point_to_their_cells(tmp_path):
     found = study.one(machine="ovA")
     assert found is not None
     assert found.line.mean == pytest.approx(9.5)
-    assert missing_note(study.figures, "x") == []
+    assert lacking(study.figures, "x").state == "complete"
     for source, replicate in ((found.extreme(worst=False), 0), (found.extreme(worst=True), 19)):
         assert source == found.cell(replicate)
         assert (tmp_path / source).is_file()
@@ -47,6 +49,7 @@ def test_one_missing_cell_leaves_its_row_without_figures(tmp_path):
     lines = {f.row.machine: f.line for f in study.figures}
     assert lines["ovA"].mean is None
     assert lines["ovA"].state == "1 missing of 20"
+    assert lacking(study.figures, "x").state == "incomplete"
     assert lines["voRLS-f"].mean == pytest.approx(25.0)
 
 

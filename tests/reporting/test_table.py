@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcls.reporting.table import NOTHING, QUICK_NOTE, Entry, make, number, seconds, words
+from mcls.reporting.table import NOTHING, QUICK_NOTE, Entry, Lacking, make, number, seconds, words
 
 
 def test_numbers_keep_their_value_and_their_sign():
@@ -36,20 +36,10 @@ def test_a_quick_table_says_so_in_its_heading_and_its_first_note():
     assert "QUICK" not in make("t", "Table", ["a"], [], ["a note"]).heading
 
 
-@pytest.mark.parametrize(
-    "entries, notes, state",
-    [
-        ([number(1.0, source="#cells")], [], "complete"),
-        ([number(1.0, source="#cells")], ["INCOMPLETE: 1 of 2 cells are missing"], "incomplete"),
-        ([words("1 missing of 1", "weak")], ["INCOMPLETE: 1 of 1 cells are missing"], "not run"),
-        ([words("not run: mcls data fetch x", "weak")], [], "not run"),
-        ([words("not run", "weak"), words("confirmed", "good")], [], "incomplete"),
-        ([words("not complete", "weak")], [], "not run"),
-        ([number(None)], [], "complete"),  # a dash where the paper has no figure
-    ],
-)
-def test_a_table_knows_whether_all_of_it_was_run(entries, notes, state):
-    assert make("t", "t", ["a"], [[entry] for entry in entries], notes).state == state
+def test_what_is_lacking_is_the_state_of_a_table_and_its_last_note():
+    table = make("t", "t", ["a"], [], ["a note"], lacking=Lacking("incomplete", ("1 cell is missing",)))
+    assert (table.state, table.notes) == ("incomplete", ("a note", "1 cell is missing"))
+    assert make("t", "t", ["a"], []).state == "complete"
 
 
 def test_rows_of_the_wrong_length_are_refused():

@@ -8,7 +8,7 @@ import numpy as np
 
 from mcls.reporting.paper import TableSpec, difference, not_run, run_command
 from mcls.reporting.published import value
-from mcls.reporting.studies import AbsentDataError, Studies, Study, StudyRow, missing_note
+from mcls.reporting.studies import AbsentDataError, Studies, Study, StudyRow, lacking
 from mcls.reporting.table import Entry, Table, make, number, words
 
 _PRINTED = {"vowel:rows=all": "vowel", "cohn-kanade": "kanade"} | {
@@ -114,8 +114,9 @@ def _table(studies: Studies, study: Study, table_id: str, title: str, notes: lis
         title,
         [*_COLUMNS, *extra],
         rows,
-        [*notes, *missing_note(study.figures, run_command("arvanitopoulos", table_id[5:6], studies))],
+        notes,
         studies.quick,
+        lacking=lacking(study.figures, run_command("arvanitopoulos", table_id[5:6], studies)),
     )
 
 

@@ -7,7 +7,7 @@ from itertools import combinations
 
 from mcls.evaluation.statistics import TestResult, ftest_5x2cv
 from mcls.reporting.paper import TableSpec, run_command
-from mcls.reporting.studies import Studies, StudyRow, missing_note
+from mcls.reporting.studies import Studies, StudyRow, lacking
 from mcls.reporting.table import NOTHING, Entry, Table, make, number, words
 
 STUDY = "honeine2013-ftest"
@@ -56,9 +56,9 @@ def _matrix(studies: Studies, dataset: str) -> Table:
         [
             "error: mean over the ten halves, in percent. Labelbook alignment. p below 0.05 rejects equality "
             f"(f > 4.74). Of {len(list(combinations(chosen, 2)))} tests of equal machines, one in twenty falls below.",
-            *missing_note(found, run_command("honeine2013", "ftest", studies)),
         ],
         studies.quick,
+        lacking=lacking(found, run_command("honeine2013", "ftest", studies)),
     )
 
 
@@ -96,9 +96,9 @@ def _labelbooks(studies: Studies, datasets: Sequence[str]) -> Table:
             "Errors: mean over the ten halves, in percent. min-correlation has alignment's Gram matrix and gives the "
             "same classes (Prop. 3). Szedmak's model is degenerate with pm1 and indicators, so two labelbooks are left "
             "to compare.",
-            *missing_note(studies[STUDY].figures, run_command("honeine2013", "ftest", studies)),
         ],
         studies.quick,
+        lacking=lacking(studies[STUDY].figures, run_command("honeine2013", "ftest", studies)),
     )
 
 
@@ -157,6 +157,7 @@ def _claims(studies: Studies, datasets: Sequence[str]) -> Table:
             "and cannot be tested."
         ],
         studies.quick,
+        lacking=lacking(study.figures, run_command("honeine2013", "ftest", studies)),
     )
 
 

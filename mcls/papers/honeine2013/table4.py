@@ -8,7 +8,7 @@ from typing import Literal
 
 from mcls.reporting.paper import TableSpec, difference, mean_entry, run_command
 from mcls.reporting.published import read, value
-from mcls.reporting.studies import Studies, StudyRow, missing_note
+from mcls.reporting.studies import Studies, StudyRow, lacking
 from mcls.reporting.table import Entry, Table, Tone, make, number, words
 from mcls.terminal import counted
 
@@ -120,8 +120,9 @@ def _dataset_table(studies: Studies, dataset: str) -> Table:
         f"honeine2013, Table 4: {dataset}, errors in percent",
         _COLUMNS,
         rows,
-        [*_notes(used), *missing_note(used, run_command("honeine2013", "4", studies))],
+        _notes(used),
         studies.quick,
+        lacking=lacking(used, run_command("honeine2013", "4", studies)),
     )
 
 
@@ -195,8 +196,9 @@ def _overview(studies: Studies) -> Table:
         "honeine2013, Table 4: errors in percent, ours and (the paper's)",
         ["machine", "labelbook", *DATASETS],
         rows,
-        [*notes, *missing_note(used, run_command("honeine2013", "4", studies))],
+        notes,
         studies.quick,
+        lacking=lacking(used, run_command("honeine2013", "4", studies)),
     )
 
 
@@ -218,6 +220,10 @@ def claims(studies: Studies) -> list[Table]:
                 "are missing, and degenerate ones of ours, are not counted."
             ],
             studies.quick,
+            lacking=lacking(
+                [row for name in _BEHIND for row in studies[name].figures],
+                run_command("honeine2013", "claims", studies),
+            ),
         )
     ]
 

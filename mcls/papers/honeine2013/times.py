@@ -6,7 +6,7 @@ import math
 
 from mcls.reporting.paper import TableSpec, difference, mean_entry, not_run, processors, ratio, run_command
 from mcls.reporting.published import value
-from mcls.reporting.studies import AbsentDataError, Studies, Study, StudyRow, missing_note
+from mcls.reporting.studies import AbsentDataError, Studies, Study, StudyRow, lacking
 from mcls.reporting.table import Entry, Table, make, number, seconds, words
 
 _MACHINES = ("ovA", "ovO", "oneLSM", "voLSSVM", "voRLS", "voSVM")  # as Table 5 calls them
@@ -64,15 +64,15 @@ def table5(studies: Studies) -> list[Table]:
                 "≈: measured at 9 points spread over the grid and scaled to all of it. voRLS is voRLS-beta; voSVM uses "
                 "the active-set solver; labelbook alignment.",
                 *processors(used),
-                *missing_note(used, run_command("honeine2013", "5", studies)),
             ],
             studies.quick,
+            lacking=lacking(used, run_command("honeine2013", "5", studies)),
         ),
-        _speed_claims(studies),
+        _speed_claims(studies, used),
     ]
 
 
-def _speed_claims(studies: Studies) -> Table:
+def _speed_claims(studies: Studies, used: list[StudyRow]) -> Table:
     """The orderings of Table 5, on its own figures and on ours by refitting."""
     rows = []
     for text, faster, slower, factor in (
@@ -104,6 +104,7 @@ def _speed_claims(studies: Studies) -> Table:
         rows,
         ["Data sets on which it holds; confirmed: on all that were run."],
         studies.quick,
+        lacking=lacking(used, run_command("honeine2013", "5", studies)),
     )
 
 
@@ -187,8 +188,16 @@ def _large_table(studies: Studies, name: str, printed_as: str, what: str) -> Tab
         notes.append(
             "≈: measured at a few points of the grid and scaled to all of it, a fit at every fold and point."
         )
-    notes += [*processors(used), *missing_note(used, run_command("honeine2013", "6", studies))]
-    return make(name, _title6(what), columns, rows, notes, studies.quick)
+    notes += processors(used)
+    return make(
+        name,
+        _title6(what),
+        columns,
+        rows,
+        notes,
+        studies.quick,
+        lacking=lacking(used, run_command("honeine2013", "6", studies)),
+    )
 
 
 def _whole_grid(
@@ -232,9 +241,9 @@ def _full_table(studies: Studies) -> Table:
             "The point is chosen by 3-fold cross-validation over the whole grid of 81 points on the training rows and "
             "judged on the test rows, so the error is honest. Seconds and memory of it all, on one core.",
             *processors(used),
-            *missing_note(used, run_command("honeine2013", "6", studies)),
         ],
         studies.quick,
+        lacking=lacking(used, run_command("honeine2013", "6", studies)),
     )
 
 

@@ -15,7 +15,7 @@ from mcls.reporting.paper import (
     run_command,
 )
 from mcls.reporting.published import value
-from mcls.reporting.studies import AbsentDataError, Studies, StudyRow, missing_note
+from mcls.reporting.studies import AbsentDataError, Studies, StudyRow, lacking
 from mcls.reporting.table import Table, make, number, seconds, words
 
 #: The paper does not say whether it scaled the features; both readings are run.
@@ -64,9 +64,9 @@ def iris(studies: Studies) -> list[Table]:
                 "(one of 30 rows is 3.33); gamma = 100, sigma = 0.60. The paper shows one split and does not say how "
                 "the features were scaled. seconds: fitting and judging one split; ratio: over voRLS-f's.",
                 *processors(used),
-                *missing_note(used, run_command("noumir2011", "iris", studies)),
             ],
             studies.quick,
+            lacking=lacking(used, run_command("noumir2011", "iris", studies)),
         )
     ]
 
@@ -115,9 +115,9 @@ def pavia(studies: Studies) -> list[Table]:
                 "300 × 300 corner; the paper's training map is not public: its training counts are drawn from the "
                 "corner, the rest is tested. sigma: the largest value of the data; gamma by CV.",
                 *processors(study.figures),
-                *missing_note(study.figures, run_command("noumir2011", "pavia", studies)),
             ],
             studies.quick,
+            lacking=lacking(study.figures, run_command("noumir2011", "pavia", studies)),
         )
     ]
 

@@ -12,7 +12,7 @@ from mcls.evaluation.statistics import TestResult
 from mcls.papers.honeine2013.ftest import ALPHA, p_entry, test
 from mcls.reporting.paper import TableSpec, difference, run_command
 from mcls.reporting.published import value
-from mcls.reporting.studies import Studies, StudyRow, missing_note
+from mcls.reporting.studies import Studies, StudyRow, lacking
 from mcls.reporting.table import Entry, Table, make, number, words
 
 _OVERLAPS = ("overlap", "overlap_cosine")
@@ -114,13 +114,13 @@ def _accuracy(kernel: str, table_id: str, studies: Studies) -> Table:
             "more free parameter always helps such a choice.",
             "Average: the mean over the data sets of the accuracies and of the deviations; the paper's from its "
             "rows, which gives what it prints.",
-            *missing_note(study.figures, run_command("xue2013", table_id, studies)),
         ],
         studies.quick,
         [
             average(kernel, machine, list(study.find(machine=machine)))
             for machine in dict.fromkeys(found.row.machine for found in study.figures)
         ],
+        lacking=lacking(study.figures, run_command("xue2013", table_id, studies)),
     )
 
 
@@ -173,7 +173,6 @@ def _gain(kernel: str, table_id: str, studies: Studies) -> Table:
             "overlap: inner product, in size, of the mean codewords of two classes on the training rows, mean over all "
             "pairs, at the parameters that CV chose: what the method sets out to reduce. A penalty that shrinks all "
             "codewords reduces it without turning any; the cosine tells.",
-            *missing_note([*study.figures, *tested.figures], run_command("xue2013", table_id, studies)),
         ],
         studies.quick,
         [
@@ -186,6 +185,7 @@ def _gain(kernel: str, table_id: str, studies: Studies) -> Table:
             ]
             for (base, corrected), found in all_gains.items()
         ],
+        lacking=lacking([*study.figures, *tested.figures], run_command("xue2013", table_id, studies)),
     )
 
 
