@@ -10,62 +10,18 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-# Public names are imported when first used, so that the command line starts without numpy.
+from mcls.machines.registry import class_targets
+
+# Public names are imported when first used, so that the command line starts without numpy: the classes of the
+# registry, and the functions on models.
 _EXPORTS = {
-    "DECOC": "mcls.machines.ecoc",
-    "ECOC": "mcls.machines.ecoc",
-    "LSSVM": "mcls.machines.olc",
-    "OLCLSSVM": "mcls.machines.olc",
-    "OLCOneLSM": "mcls.machines.olc_lsm",
-    "OLCRLSC": "mcls.machines.olc",
-    "RLSC": "mcls.machines.olc",
-    "OneLSM": "mcls.machines.lsm",
-    "OvALSM": "mcls.machines.lsm",
-    "OvOLSM": "mcls.machines.lsm",
-    "SubECOC": "mcls.machines.ecoc",
-    "VoLSSVM": "mcls.machines.vector",
-    "VoRLS": "mcls.machines.vector",
-    "VoSVM": "mcls.machines.vector",
-    "CrammerSinger": "mcls.machines.svm",
-    "ELM": "mcls.machines.elm",
-    "MulticlassPerceptron": "mcls.machines.online",
-    "SVMDAG": "mcls.machines.svm",
-    "SVMSGD": "mcls.machines.online",
-    "SVMOvA": "mcls.machines.svm",
-    "SVMOvO": "mcls.machines.svm",
-    "WestonWatkins": "mcls.machines.svm",
+    **class_targets(),
     "load": "mcls.models.saving",
     "save": "mcls.models.saving",
     "select": "mcls.models.selection",
 }
 
-__all__ = [
-    "DECOC",
-    "ECOC",
-    "ELM",
-    "LSSVM",
-    "OLCLSSVM",
-    "OLCRLSC",
-    "RLSC",
-    "SVMDAG",
-    "SVMSGD",
-    "CrammerSinger",
-    "MulticlassPerceptron",
-    "OLCOneLSM",
-    "OneLSM",
-    "OvALSM",
-    "OvOLSM",
-    "SVMOvA",
-    "SVMOvO",
-    "SubECOC",
-    "VoLSSVM",
-    "VoRLS",
-    "VoSVM",
-    "WestonWatkins",
-    "load",
-    "save",
-    "select",
-]
+__all__ = sorted(_EXPORTS)
 
 
 def __getattr__(name: str) -> Any:

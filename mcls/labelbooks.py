@@ -12,20 +12,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from mcls.errors import McLsError, unknown_name
-from mcls.kernels import check_width
+from mcls.parameters import width
 
 Array = np.ndarray
 
 
 @dataclass(frozen=True)
 class Labelbook:
-    """One line of the labelbook registry."""
+    """One line of the labelbook registry.
+
+    ``one_per_class``: by Theorem 5 and Corollary 6 all of these give oneLSM the same classes. ``same_gram_as`` names
+    a labelbook with the same Gram matrix, which is all that the vector-output machines see.
+    """
 
     name: str
     summary: str
     reference: str
     build: Callable[[int, Array | None], Array]  # (ℓ, class counts) -> B (p, ℓ)
     needs_counts: bool = False
+    one_per_class: bool = False
+    same_gram_as: str = ""
 
 
 def _one_per_class(own: float, other: float, n_classes: int) -> Array:
@@ -71,19 +77,40 @@ def _fisher(n_classes: int, counts: Array | None) -> Array:
     return np.where(np.eye(n_classes, dtype=bool), own[:, None], other[:, None])
 
 
-LABELBOOKS: dict[str, Labelbook] = {
-    book.name: book
-    for book in (
-        Labelbook("pm1", "+1 for the class, -1 for the others", "honeine2013, Table 1", _pm1),
-        Labelbook(
-            "indicators", "the standard basis: 1 for the class, 0 else", "honeine2013, Table 1", _indicators
-        ),
-        Labelbook("alignment", "unit vectors with the origin as centroid", "honeine2013, Table 1", _alignment),
-        Labelbook("consistency", "1 for the class, -1/(l-1) for the others", "honeine2013, Table 1", _consistency),
-        Labelbook("mincorr", "alignment's Gram matrix in l-1 dimensions", "honeine2013, Prop. 3", _mincorr),
-        Labelbook("fisher", "n/n_k for the class, -n/(n-n_k) else", "honeine2013, footnote 3", _fisher, True),
-    )
-}
+LABELBOOKS: dict[str, Labelbook] = {}
+LABEL_KERNELS = ("linear", "gaussian")
+
+
+def register(book: Labelbook) -> None:
+    """Add a labelbook; its name must be new and in lower case."""
+    if book.name in LABELBOOKS or book.name != book.name.lower():
+        raise McLsError(f"a labelbook needs a new name in lower case, got '{book.name}'")
+    LABELBOOKS[book.name] = book
+
+
+_TABLE1 = "honeine2013, Table 1"
+for _book in (
+    Labelbook("pm1", "+1 for the class, -1 for the others", _TABLE1, _pm1, one_per_class=True),
+    Labelbook(
+        "indicators", "the standard basis: 1 for the class, 0 else", _TABLE1, _indicators, one_per_class=True
+    ),
+    Labelbook("alignment", "unit vectors with the origin as centroid", _TABLE1, _alignment, one_per_class=True),
+    Labelbook(
+        "consistency", "1 for the class, -1/(l-1) for the others", _TABLE1, _consistency, one_per_class=True
+    ),
+    Labelbook(
+        "mincorr",
+        "alignment's Gram matrix in l-1 dimensions",
+        "honeine2013, Prop. 3",
+        _mincorr,
+        one_per_class=True,
+        same_gram_as="alignment",
+    ),
+    Labelbook(
+        "fisher", "n/n_k for the class, -n/(n-n_k) else", "honeine2013, footnote 3", _fisher, needs_counts=True
+    ),
+):
+    register(_book)
 
 
 def get_labelbook(name: str) -> Labelbook:
@@ -139,7 +166,7 @@ def label_gram(
     if label_kernel == "linear":
         return B.T @ B
     if label_kernel == "gaussian":
-        check_width("label_sigma", label_sigma)
+        width()("label_sigma", label_sigma)
         D2 = np.square(B[:, :, None] - B[:, None, :]).sum(axis=0)
         return np.exp(-D2 / (2 * label_sigma**2))
-    raise unknown_name("label kernel", str(label_kernel), ("linear", "gaussian"))
+    raise unknown_name("label kernel", str(label_kernel), LABEL_KERNELS)

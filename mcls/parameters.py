@@ -59,11 +59,14 @@ def width() -> Number:
 
 @dataclass(frozen=True)
 class Whole:
-    """A whole number, at least so much."""
+    """A whole number, at least so much; ``as_float`` takes 2.0 for 2, as a range of powers gives it."""
 
     at_least: int = 1
+    as_float: bool = False
 
     def __call__(self, name: str, value: Any) -> None:
+        if self.as_float and isinstance(value, float) and value.is_integer():
+            value = int(value)
         if not isinstance(value, Integral) or isinstance(value, bool) or value < self.at_least:
             raise McLsError(f"{name} must be a whole number of at least {self.at_least}, got {value!r}")
 

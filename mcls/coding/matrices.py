@@ -151,6 +151,12 @@ CODINGS: dict[str, Callable[[int, int], Array]] = {
     "sparse-random": sparse_random,
     "exhaustive": lambda k, seed: exhaustive(k),
 }
+_WITH_ZEROS = ("all-pairs", "sparse-random")
+
+
+def has_zeros(coding: str | Array) -> bool:
+    """Whether some column of a code leaves classes out; those by name may for more than two classes."""
+    return coding in _WITH_ZEROS if isinstance(coding, str) else not np.asarray(coding).all()
 
 
 def coding_matrix(coding: str | Array, n_classes: int, random_state: int = 0) -> Array:

@@ -17,7 +17,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from mcls.errors import McLsError
@@ -25,6 +24,7 @@ from mcls.evaluation.folds import Fold
 from mcls.evaluation.memory import keep_freed_blocks
 from mcls.evaluation.scaling import to_range
 from mcls.kernels import KERNEL_PARAMETERS, gaussian, kernel_matrix, squared_distances
+from mcls.machines.foreign import as_machine
 
 Array = np.ndarray
 
@@ -179,16 +179,14 @@ def _sweeps(
     n_threads: int,
 ) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]], Array]]:
     """Yield (kernel parameters, path points, predicted codes (path points, Σ|test|), fold after fold)."""
-    kernelized = getattr(machine, "kernelized", False)
-    outer = [name for name in values if kernelized and name in KERNEL_PARAMETERS]
+    machine = as_machine(machine)
+    on_kernel = machine.works_on == "kernel"
+    outer = [name for name in values if on_kernel and name in KERNEL_PARAMETERS]
     path = [dict(point) for point in _points({k: v for k, v in values.items() if k not in outer})]
-    if not kernelized:
-        if hasattr(machine, "sweep_features"):
-            with _blas_threads(n_threads):
-                scores = machine.sweep_features(X, y, folds, path, n_classes=n_classes, engine=engine)
-            yield {}, path, _codes(scores)
-        else:
-            yield {}, path, _refit_features(machine, X, y, folds, path)
+    if not on_kernel:
+        with _blas_threads(n_threads):
+            scores = machine.sweep(X, y, folds, path, n_classes=n_classes, engine=engine)
+        yield {}, path, _codes(scores)
         return
     widths = _points({name: values[name] for name in outer})
     D2 = squared_distances(X) if "gaussian" in values.get("kernel", [machine.kernel]) else None
@@ -244,16 +242,3 @@ def _codes(scores: Sequence[Array]) -> Array:
 
 def _points(values: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
     return [dict(zip(values, combination)) for combination in product(*values.values())]
-
-
-def _refit_features(
-    machine: Any, X: Array, y: Array, folds: Sequence[Fold], path: Sequence[Mapping[str, Any]]
-) -> Array:
-    """Predicted codes of a scikit-learn classifier, fitted on each training fold at each point."""
-
-    def predicted(point: Mapping[str, Any], train: Array, test: Array) -> Array:
-        if (y[train] == y[train[0]]).all():  # one class to learn from: it is the only answer
-            return np.full(len(test), y[train[0]])
-        return clone(machine).set_params(**point).fit(X[train], y[train]).predict(X[test])
-
-    return np.stack([np.concatenate([predicted(point, *fold) for fold in folds]) for point in path])

@@ -7,7 +7,7 @@ Each takes a ``Task`` and a seed and returns a dict of plain JSON values. Every 
 ``chosen``
     the grid point of each selection (one, or one an outer fold or half);
 ``predictions``
-    packed class codes (n,), −1 where a row was never predicted (see ``mcls.evaluation.packing``).
+    packed class codes (n,), −1 where a row was never predicted (see ``mcls.packing``).
 
 ``published`` and ``half_split`` add ``facts``, one dict a fold, of machines that have some to tell
 (see ``mcls.evaluation.facts``).
@@ -22,11 +22,12 @@ from typing import Any
 import numpy as np
 
 from mcls.errors import McLsError, unknown_name
-from mcls.evaluation.facts import fitted_facts, has_facts
+from mcls.evaluation.facts import fitted_facts
 from mcls.evaluation.folds import LEAVE_ONE_OUT, class_half_split, make_folds, stratified_halves
 from mcls.evaluation.grid import GridResult, search
-from mcls.evaluation.packing import pack
 from mcls.evaluation.scaling import scale_dataset, to_range
+from mcls.machines.foreign import as_machine
+from mcls.packing import pack
 from mcls.seeds import derive
 
 Array = np.ndarray
@@ -78,7 +79,7 @@ class Task:
 
     def facts(self, X: Array, folds: Sequence[Fold], point: Mapping[str, Any]) -> Result:
         """``{"facts": […]}``, one dict a fold, from the machines fitted at a point; nothing where there is none."""
-        if not has_facts(self.estimator):
+        if not as_machine(self.estimator).has_facts:
             return {}
         scaled = [to_range(X, X[train]) if self.scaling == "fold" else X for train, _ in folds]
         return {

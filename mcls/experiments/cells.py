@@ -23,12 +23,6 @@ from mcls.seeds import derive
 #: Part of every key: raise it when a change in the code changes results (a protocol, an algorithm).
 FORMAT = 1
 
-#: Theorem 5 and Corollary 6: for these machines all of these labelbooks give the same classes.
-_ANY_LABELBOOK = ("oneLSM", "ovA")
-_EQUIVALENT = ("indicators", "pm1", "alignment", "consistency", "mincorr")
-#: These machines see a labelbook through its Gram matrix alone, and min-correlation has alignment's (Prop. 3).
-_GRAM_ONLY = ("voRLS-beta", "voRLS-f", "voLSSVM", "voSVM", "szedmak")
-
 
 @dataclass(frozen=True)
 class DatasetRef:
@@ -221,7 +215,7 @@ def _row(
         estimator.check_labels(data.y, data.n_classes)
     grid = effective_grid(machine, estimator, options, config.grid, own_grid)
     parameters = estimator.get_params(deep=False)
-    essential = essential_options(machine.name, options, parameters, share=not config.timing)
+    essential = essential_options(machine.name, options, estimator, share=not config.timing)
 
     def cells(protocol: str, replicates: int) -> tuple[Cell, ...]:
         # published and nested share their folds: the difference is the selection alone.
@@ -256,9 +250,7 @@ def _row(
     )
 
 
-def essential_options(
-    name: str, options: Mapping[str, Any], parameters: Mapping[str, Any], share: bool = True
-) -> dict[str, Any]:
+def essential_options(name: str, options: Mapping[str, Any], estimator: Any, share: bool = True) -> dict[str, Any]:
     """The options that decide a result: not those equal to the default, and one labelbook of equivalent ones.
 
     Leaving defaults out keeps keys valid when a machine gains a parameter; when a default changes, the store
@@ -266,12 +258,8 @@ def essential_options(
     ``share=False`` (for timing) keeps provably identical machines apart.
     """
     kept = {k: v.lower() if k == "labelbook" and isinstance(v, str) else v for k, v in sorted(options.items())}
-    if share and parameters.get("decision", "max") == "max":
-        book = str(parameters.get("labelbook")).lower()
-        if name in _ANY_LABELBOOK and book in _EQUIVALENT and parameters.get("label_kernel") == "linear":
-            kept["labelbook"] = "indicators"
-        elif name in _GRAM_ONLY and book == "mincorr":
-            kept["labelbook"] = "alignment"
+    if share and isinstance(estimator, LabelMachine) and isinstance(estimator.labelbook, str):
+        kept["labelbook"] = estimator.same_labelbook()
     defaults = get_machine(name).create().get_params(deep=False)
     return {k: v for k, v in kept.items() if k not in defaults or defaults[k] != v}
 

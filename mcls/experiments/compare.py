@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 
-from mcls.evaluation.packing import unpack
 from mcls.evaluation.statistics import (
     FriedmanResult,
     McNemarResult,
@@ -27,6 +26,7 @@ from mcls.experiments.experiment import Experiment
 from mcls.experiments.loading import config_from
 from mcls.experiments.specs import format_spec, parse_spec
 from mcls.experiments.store import Record, Store, write_file
+from mcls.packing import unpack
 from mcls.seeds import derive
 
 DEFAULT_DATASETS = ("iris", "wine", "glass", "vowel", "yeast")

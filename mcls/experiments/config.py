@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import math
 import re
@@ -315,49 +314,19 @@ def check_grid(estimator: Any, grid: Mapping[str, Any]) -> None:
 
 
 def check_values(estimator: Any, values: Mapping[str, list[Any]]) -> None:
-    """Refuse values of another kind than the parameter's default, and those the estimator's own check refuses.
+    """Refuse values that the machine itself would refuse; a scikit-learn estimator checks when it is fitted."""
+    from mcls.kernels import PRECOMPUTED
+    from mcls.machines.base import BaseMachine, parameter_checks
 
-    A scikit-learn estimator checks for itself when it is fitted.
-    """
-    if not hasattr(estimator, "_check_parameters"):
+    if not isinstance(estimator, BaseMachine):
         return
-    defaults = estimator.get_params(deep=False)
-    signature = inspect.signature(type(estimator).__init__).parameters
     for name, candidates in values.items():
-        takes_none = "None" in str(signature[name].annotation)
-        probe = type(estimator)(**defaults)
+        probe = type(estimator)(**estimator.get_params(deep=False))
         for value in candidates:
-            if value is not None or not takes_none:
-                _check_kind(name, value, defaults[name])
-            setattr(probe, name, value)
-            probe._check_parameters()
-
-
-def _check_kind(name: str, value: Any, default: Any) -> None:
-    if isinstance(default, bool):
-        if not isinstance(value, bool):
-            raise McLsError(f"'{name}' is true or false, got {value!r}")
-    elif isinstance(default, int | float):
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise McLsError(f"'{name}' takes a finite number, got {value!r}")
-        if isinstance(default, int) and value != int(value):
-            raise McLsError(f"'{name}' takes a whole number, got {value!r}")
-        if name == "sigma":
-            from mcls.kernels import check_width
-
-            check_width(name, value)
-    elif isinstance(default, str) and name != "labelbook" and not isinstance(value, str):
-        raise McLsError(f"'{name}' takes a word, got {value!r}")
-    if name == "kernel":
-        from mcls.kernels import KERNELS
-
-        usable = [kernel for kernel in KERNELS if kernel != "precomputed"]
-        if value not in usable:
-            raise unknown_name("kernel", str(value), usable)
-    if name == "labelbook" and isinstance(value, str):
-        from mcls.labelbooks import get_labelbook
-
-        get_labelbook(value)
+            if name == "kernel" and value == PRECOMPUTED:
+                raise McLsError("'kernel: precomputed' has no meaning here: an experiment knows rows alone")
+            parameter_checks(type(estimator))[name](name, value)
+            probe.set_params(**{name: value}).check_parameters()
 
 
 def effective_grid(

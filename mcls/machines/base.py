@@ -1,13 +1,14 @@
-"""What every kernel machine shares: validation, label encoding, the kernel, the decision and the sweep.
+"""What every machine shares: validation, label encoding, the decision, and the sweep of a grid out of fold.
 
-A machine implements ``_fit(K, y, n_classes)`` and ``_scores(K)`` on arrays; scikit-learn's interface, every
-kernel and the generic cross-validation sweep come from here. Where algebra allows, it overrides ``_sweep``.
+A kernel machine implements ``_fit(K, y, n_classes)`` and ``_scores(K)`` on arrays; scikit-learn's interface, every
+kernel and cross-validation come from here. Where algebra allows, it declares the parameters that its ``_sweep``
+shares. A machine that learns from rows implements ``_fit_rows`` and ``_row_scores`` instead.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -15,50 +16,73 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcls.errors import McLsError
-from mcls.kernels import check_precomputed, kernel_matrix
-from mcls.solvers.linear import PrecisionError
+from mcls.kernels import KERNELS, check_precomputed, kernel_matrix
+from mcls.parameters import Check, Choice, Number, Whole, width
 
 Array = np.ndarray
 Fold = tuple[Array, Array]  # (train, test) row indices
-Point = Mapping[str, Any]  # values of the parameters swept at a fixed kernel
+Point = Mapping[str, Any]  # values of some parameters
 
 # Kernel values held at once when new rows are scored: 128 MB, however many rows there are.
 _BLOCK_VALUES = 2**24
 
 
-def rows_a_block(n: int) -> int:
+def rows_per_block(n: int) -> int:
     """How many rows to handle at once when each has n kernel values."""
     return max(1, _BLOCK_VALUES // max(1, n))
 
 
-class KernelMachine(ClassifierMixin, BaseEstimator):
-    """Base of the kernel classifiers; subclasses take ``kernel, sigma, degree, coef0`` and their own parameters."""
+class BaseMachine(ClassifierMixin, BaseEstimator):
+    """Base of all our classifiers: what outsiders must know of a machine stands on its class."""
 
-    kernelized = True
+    #: What each parameter may be; a subclass adds its own.
+    checks: ClassVar[Mapping[str, Check]] = {}
+    #: Parameters whose values ``_sweep`` shares at one kernel matrix, or at the same rows; none: it refits.
+    swept: tuple[str, ...] = ()
+    #: Whether ``_sweep`` leaves rows out of a solution of all rows: a fold then trains on all that it does not test.
+    leaves_rows_out: bool = False
+    #: What a sweep starts from: the kernel matrix of all rows, or the rows.
+    works_on: Literal["kernel", "rows"] = "rows"
+    #: Whether a fitted machine has something to tell beside its error (see ``facts``).
+    has_facts: ClassVar[bool] = False
 
     # What a subclass provides -------------------------------------------------------------------------------
 
-    def _fit(self, K: Array, y: Array, n_classes: int) -> None:
-        """Learn from the kernel matrix K (n, n) and the class codes y (n,) in 0..n_classes−1."""
+    def _fit_rows(self, X: Array, y: Array, n_classes: int) -> None:
+        """Learn from rows X (n, d) and class codes y (n,) in 0..n_classes−1."""
         raise NotImplementedError
 
-    def _scores(self, K: Array) -> Array:
-        """Score every class from K (m, n), the kernel between m new rows and the n training rows: (m, ℓ)."""
+    def _row_scores(self, X: Array) -> Array:
+        """Score every class for new rows X (m, d): (m, ℓ)."""
         raise NotImplementedError
 
     def _sweep(
-        self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point]
+        self, A: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point], prepared: Any
     ) -> list[Array]:
-        """Out-of-fold scores (points, |test|, ℓ) of each fold; every training fold holds every class."""
-        return refit_sweep(self, K, y, n_classes, folds, points)
+        """Out-of-fold scores (points, |test|, ℓ) of each fold, for points of ``swept`` parameters alone.
 
-    def _check_parameters(self) -> None:
-        """Refuse parameters out of range; called before every fit."""
+        A is what the machine works on. Every fold trains on every class and, with ``leaves_rows_out``, on all the
+        rows that it does not test. A fold and point that the algebra cannot give to enough digits is NaN.
+        """
+        raise NotImplementedError
+
+    def _check_together(self) -> None:
+        """Refuse parameters that do not go together."""
 
     def _keep_classes(self, present: Array, n_classes: int) -> None:
         """Restrict a parameter that lists all classes, such as a matrix of labels, to those that a fold holds."""
 
+    def facts(self, X: Array, y: Array) -> dict[str, Any]:
+        """What tables report of a fitted machine beside its error, as JSON values; X and y are its training rows."""
+        return {}
+
     # scikit-learn's interface -------------------------------------------------------------------------------
+
+    def check_parameters(self) -> None:
+        """Refuse parameters out of range; called before every fit."""
+        for name, check in parameter_checks(type(self)).items():
+            check(name, getattr(self, name))
+        self._check_together()
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit to the rows of X (n, d), or to a kernel matrix (n, n) when ``kernel="precomputed"``.
@@ -78,18 +102,9 @@ class KernelMachine(ClassifierMixin, BaseEstimator):
                 f"{type(self).__name__} needs samples of at least 2 classes; "
                 f"the data holds one class: {self.classes_[0]!r}"
             )
-        self._check_parameters()
-        if self.kernel == "precomputed":
-            check_precomputed(X)
-            self._fit(X, codes, len(self.classes_))
-        else:
-            self._fit_rows(X, codes, len(self.classes_))
+        self.check_parameters()
+        self._fit_rows(X, codes, len(self.classes_))
         return self
-
-    def _fit_rows(self, X: Array, y: Array, n_classes: int) -> None:
-        """Learn from the rows themselves; a machine that needs no whole kernel matrix overrides this."""
-        self.X_fit_ = X.copy()  # what becomes of the caller's array is no longer our business
-        self._fit(self._kernel(X, None), y, n_classes)
 
     def decision_function(self, X: Any) -> Array:
         """Score of each class (m, ℓ), the larger the better; with two classes, the margin of the second (m,)."""
@@ -103,30 +118,26 @@ class KernelMachine(ClassifierMixin, BaseEstimator):
 
     def _class_scores(self, X: Any) -> Array:
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
-        if self.kernel == "precomputed":
-            return self._scores(X)
-        step = rows_a_block(len(self.X_fit_))
-        blocks = [X[start : start + step] for start in range(0, len(X), step)]
-        return np.concatenate([self._scores(self._kernel(block, self.X_fit_)) for block in blocks])
-
-    def _kernel(self, X: Array, Z: Array | None) -> Array:
-        return kernel_matrix(X, Z, kernel=self.kernel, sigma=self.sigma, degree=self.degree, coef0=self.coef0)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
+        return self._row_scores(validate_data(self, X, reset=False, dtype=np.float64))
 
     # Cross-validation ---------------------------------------------------------------------------------------
 
-    def prepare(self, K: Array) -> Any:
-        """The part of a sweep that depends on K alone, done beforehand; None where there is none."""
-        return None
+    def at(self, point: Point, present: Array, n_classes: int) -> Self:
+        """A copy with some parameters changed, for a training fold that holds the classes ``present``."""
+        machine = clone(self).set_params(**point)
+        if len(present) < n_classes:
+            machine._keep_classes(present, n_classes)
+        machine.check_parameters()
+        return machine
+
+    def _learn_and_score(self, A: Array, y: Array, n_classes: int, train: Array, test: Array) -> Array:
+        """Fit to the training rows, whose class codes are y, and score the test rows (|test|, ℓ)."""
+        self._fit_rows(A[train], y, n_classes)
+        return self._row_scores(A[test])
 
     def sweep(
         self,
-        K: Array,
+        A: Array,
         y: Array,
         folds: Sequence[Fold],
         points: Sequence[Point],
@@ -135,116 +146,144 @@ class KernelMachine(ClassifierMixin, BaseEstimator):
         engine: str = "fast",
         prepared: Any = None,
     ) -> list[Array]:
-        """Out-of-fold scores for every point of a grid at one kernel.
+        """Out-of-fold scores for every point of a grid.
+
+        Here, and nowhere else, is decided what is swept and what is refitted: a fold that lacks a class is another
+        problem (fewer classes, another labelbook) and is refitted, and so is a system whose digits the algebra
+        would lose. Points that differ in more than the ``swept`` parameters are swept group by group.
 
         Parameters
         ----------
-        K : array (n, n)
-            Kernel matrix of all rows.
+        A : array (n, n) or (n, d)
+            What the machine ``works_on``: the kernel matrix of all rows, or the rows.
         y : array (n,)
             Class codes 0..ℓ−1.
         folds : list of (train, test)
-            Index arrays.
+            Index arrays. Folds may overlap and need not test every row.
         points : list of dict
-            Parameters that do not enter the kernel, such as ``{"gamma": 0.5}``.
+            Parameters, such as ``{"gamma": 0.5}``; with a kernel matrix, those that do not enter the kernel.
         engine : {"fast", "refit"}
-            The machine's own algebra, or one fit a fold and a point: the oracle of the tests.
+            The machine's own algebra, or one fit per fold and point: the oracle of the tests.
         prepared : object, optional
-            What ``prepare(K)`` returned.
+            What ``prepare(A)`` returned.
 
         Returns
         -------
         list of arrays (points, |test|, ℓ)
-            One a fold; a class that the training fold does not hold scores −∞.
+            One per fold; a class that the training fold does not hold scores −∞.
         """
         ell = int(y.max()) + 1 if n_classes is None else n_classes
-        if engine == "refit":
-            return refit_sweep(self, K, y, ell, folds, points)
+        swept = self.swept if engine == "fast" else ()
+        results = [np.full((len(points), len(test), ell), np.nan) for _, test in folds]
+        fast = [k for k, fold in enumerate(folds) if swept and self._can_sweep(fold, y, ell)]
+        if self.leaves_rows_out and len(fast) == 1:
+            fast = []  # a few factorisations of one training set cost less than a decomposition of all rows
+        for shared, members in _groups(points, swept):
+            machine = self.at(shared, np.arange(ell), ell) if shared else self
+            path = [{name: v for name, v in points[i].items() if not swept or name in swept} for i in members]
+            if fast:
+                for name, value in ((name, value) for point in path for name, value in point.items()):
+                    parameter_checks(type(self))[name](name, value)  # a fit checks for itself
+                found = machine._sweep(A, y, ell, [folds[k] for k in fast], path, prepared)
+                for k, scores in zip(fast, found, strict=True):
+                    results[k][members] = scores
+            for k, fold in enumerate(folds):
+                lost = np.flatnonzero(np.isnan(results[k][members]).any(axis=(1, 2))).tolist()
+                if lost:
+                    refitted = refit(machine, A, y, ell, fold, [path[i] for i in lost])
+                    results[k][[members[i] for i in lost]] = refitted
+        return results
+
+    def _can_sweep(self, fold: Fold, y: Array, n_classes: int) -> bool:
+        """Whether ``_sweep`` gives the scores of a fold."""
+        train, test = fold
         # A fold without some class is another problem (fewer classes, another labelbook): it is refitted.
-        complete = [bool(np.bincount(y[train], minlength=ell).all()) for train, _ in folds]
-        if not any(complete):
-            return refit_sweep(self, K, y, ell, folds, points)
-        known = {} if prepared is None else {"prepared": prepared}
-        try:
-            swept = self._sweep(K, y, ell, [f for f, c in zip(folds, complete) if c], points, **known)
-        except PrecisionError:
-            return refit_sweep(self, K, y, ell, folds, points)
-        fast = iter(swept)
-        return [
-            next(fast) if whole else refit_sweep(self, K, y, ell, [fold], points)[0]
-            for fold, whole in zip(folds, complete)
-        ]
+        if not np.bincount(y[train], minlength=n_classes).all():
+            return False
+        used = np.concatenate([train, test]) if self.leaves_rows_out else train
+        times = np.bincount(used, minlength=len(y))
+        return bool((times == 1).all() if self.leaves_rows_out else (times <= 1).all())
 
 
-def _for_classes(machine: Any, present: Array, n_classes: int) -> Any:
-    """The machine itself, ready for a fold that may lack some of the classes."""
-    if len(present) < n_classes and isinstance(machine, KernelMachine):
-        machine._keep_classes(present, n_classes)
-    return machine
+def refit(machine: Any, A: Array, y: Array, n_classes: int, fold: Fold, points: Sequence[Point]) -> Array:
+    """Scores (points, |test|, ℓ) of a fold by brute force, one fit per point: what shortcuts are tested against."""
+    train, test = fold
+    present, codes = np.unique(y[train], return_inverse=True)
+    scores = np.full((len(points), len(test), n_classes), -np.inf)
+    if len(present) == 1:  # one class to learn from: it is the only answer
+        scores[:, :, present] = 0.0
+        return scores
+    for i, point in enumerate(points):
+        fitted = machine.at(point, present, n_classes)
+        scores[i][:, present] = fitted._learn_and_score(A, codes, len(present), train, test)
+    return scores
 
 
-def refit_sweep(
-    machine: KernelMachine,
-    K: Array,
-    y: Array,
-    n_classes: int,
-    folds: Sequence[Fold],
-    points: Sequence[Point],
-) -> list[Array]:
-    """Sweep by brute force: fit on each training fold at each point. What every shortcut is tested against."""
-    results = []
-    for train, test in folds:
-        present, codes = np.unique(y[train], return_inverse=True)
-        scores = np.full((len(points), len(test), n_classes), -np.inf)
-        if len(present) == 1:  # one class to learn from: it is the only answer
-            scores[:, :, present] = 0.0
-        else:
-            K_train, K_test = K[np.ix_(train, train)], K[np.ix_(test, train)]
-            for i, point in enumerate(points):
-                fitted = _for_classes(clone(machine).set_params(**point), present, n_classes)
-                fitted._check_parameters()
-                fitted._fit(K_train, codes, len(present))
-                scores[i][:, present] = fitted._scores(K_test)
-        results.append(scores)
-    return results
+def _groups(points: Sequence[Point], swept: Sequence[str]) -> Iterator[tuple[dict[str, Any], list[int]]]:
+    """What is not swept, and the indices of the points that share these values of it."""
+    groups: dict[str, tuple[dict[str, Any], list[int]]] = {}
+    for i, point in enumerate(points):
+        shared = {name: value for name, value in point.items() if swept and name not in swept}
+        groups.setdefault(repr(shared), (shared, []))[1].append(i)
+    yield from groups.values()
 
 
-def sweep_rows(
-    machine: Any,
-    X: Array,
-    y: Array,
-    folds: Sequence[Fold],
-    points: Sequence[Point],
-    *,
-    n_classes: int,
-    engine: str,
-    along: str,
-    learn: Callable[[list[Any], Array, Array, Array], Array],
-) -> list[Array]:
-    """Sweep of a machine that works on rows: out-of-fold scores (points, |test|, ℓ), one array a fold.
+def parameter_checks(cls: type[BaseMachine]) -> dict[str, Check]:
+    """The checks of a class and its bases; parameters that a class does not take are left out."""
+    merged: dict[str, Check] = {}
+    for base in reversed(cls.__mro__):
+        merged |= vars(base).get("checks", {})
+    return {name: merged[name] for name in cls._get_param_names() if name in merged}
 
-    ``learn(machines, X_train, codes, X_test)`` gives the scores of some machines that differ in the parameter
-    ``along`` alone, for the classes that a training fold holds; the others score −∞. ``refit`` fits each instead.
-    """
-    machines = [clone(machine).set_params(**point) for point in points]
-    groups: dict[str, list[int]] = {}
-    for i, each in enumerate(machines):
-        each._check_parameters()
-        groups.setdefault(repr({**each.get_params(), along: None}), []).append(i)
-    results = []
-    for train, test in folds:
-        present, codes = np.unique(y[train], return_inverse=True)
-        scores = np.full((len(points), len(test), n_classes), -np.inf)
-        results.append(scores)
-        if len(present) == 1:  # one class to learn from: it is the only answer
-            scores[:, :, present] = 0.0
-            continue
-        for group in groups.values():
-            some = [_for_classes(clone(machines[i]), present, n_classes) for i in group]
-            if engine == "refit":
-                found = np.stack([m.fit(X[train], codes)._class_scores(X[test]) for m in some])
-            else:
-                found = learn(some, X[train], codes, X[test])
-            for i, of_point in zip(group, found, strict=True):
-                scores[i][:, present] = of_point
-    return results
+
+class KernelMachine(BaseMachine):
+    """Base of the kernel classifiers; subclasses take ``kernel, sigma, degree, coef0`` and their own parameters."""
+
+    checks: ClassVar[Mapping[str, Check]] = {
+        "kernel": Choice("kernel", KERNELS, or_else=callable),
+        "sigma": width(),
+        "degree": Whole(1, as_float=True),
+        "coef0": Number(),
+    }
+    works_on: Literal["kernel", "rows"] = "kernel"
+
+    def _fit(self, K: Array, y: Array, n_classes: int) -> None:
+        """Learn from the kernel matrix K (n, n) and the class codes y (n,) in 0..n_classes−1."""
+        raise NotImplementedError
+
+    def _scores(self, K: Array) -> Array:
+        """Score every class from K (m, n), the kernel between m new rows and the n training rows: (m, ℓ)."""
+        raise NotImplementedError
+
+    def prepare(self, K: Array) -> Any:
+        """The part of a sweep that depends on K alone, done beforehand; None where there is none."""
+        return None
+
+    def _fit_rows(self, X: Array, y: Array, n_classes: int) -> None:
+        if self.kernel == "precomputed":
+            check_precomputed(X)
+            self._fit(X, y, n_classes)
+            return
+        self.X_fit_ = X.copy()  # what becomes of the caller's array is no longer our business
+        self._fit(self._kernel(X, None), y, n_classes)
+
+    def _row_scores(self, X: Array) -> Array:
+        if self.kernel == "precomputed":
+            return self._scores(X)
+        step = rows_per_block(len(self.X_fit_))
+        blocks = [X[start : start + step] for start in range(0, len(X), step)]
+        return np.concatenate([self._scores(self._kernel(block, self.X_fit_)) for block in blocks])
+
+    def _learn_and_score(self, A: Array, y: Array, n_classes: int, train: Array, test: Array) -> Array:
+        if self.works_on == "rows":
+            return super()._learn_and_score(A, y, n_classes, train, test)
+        self._fit(A[np.ix_(train, train)], y, n_classes)
+        return self._scores(A[np.ix_(test, train)])
+
+    def _kernel(self, X: Array, Z: Array | None) -> Array:
+        return kernel_matrix(X, Z, kernel=self.kernel, sigma=self.sigma, degree=self.degree, coef0=self.coef0)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags

@@ -84,17 +84,18 @@ def settle_ties(scores: Array) -> Array:
     return np.where(scores >= best - 1e-9 * size, best, scores)
 
 
-def check_weights(name: str, ridge: float, lambda2: float) -> None:
-    """Refuse a ridge (``name`` is its parameter) that is not positive or a negative λ₂."""
-    if not np.isfinite(ridge) or ridge <= 0:
-        raise McLsError(f"{name} must be a positive number, got {ridge}")
-    if not np.isfinite(lambda2) or lambda2 < 0:
-        raise McLsError(f"lambda2 must be zero or a positive number, got {lambda2}")
-
-
 def swept_path(machine: Any, name: str, points: Sequence[Point]) -> list[tuple[float, float]]:
-    """The (ridge, λ₂) of each point of a sweep, checked; what a point leaves out the machine has."""
-    path = [(point.get(name, getattr(machine, name)), point.get("lambda2", machine.lambda2)) for point in points]
-    for ridge, lambda2 in path:
-        check_weights(name, ridge, lambda2)
-    return path
+    """The (ridge, λ₂) of each point of a sweep; what a point leaves out the machine has."""
+    return [(point.get(name, getattr(machine, name)), point.get("lambda2", machine.lambda2)) for point in points]
+
+
+def codeword_facts(machine: Any, X: Array, y: Array) -> dict[str, Any]:
+    """Mean size of the inner product of two classes' mean codewords (``overlap``) and of their cosine."""
+    G = codeword_overlap(machine, X, y)  # (ℓ, ℓ)
+    lengths = np.sqrt(np.diag(G))
+    apart = ~np.eye(len(G), dtype=bool)
+    cosines = G / np.where(lengths > 0, lengths, 1.0)[:, None] / np.where(lengths > 0, lengths, 1.0)
+    return {
+        "overlap": float(np.abs(G[apart]).mean()),
+        "overlap_cosine": float(np.abs(cosines[apart]).mean()),
+    }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -12,15 +12,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mcls.coding.binary import BinaryMachines, check_base
 from mcls.coding.criteria import CRITERIA, Criterion, make_criterion
 from mcls.coding.decoders import DECODERS, class_probabilities, class_scores, training_weights
-from mcls.coding.matrices import coding_matrix
+from mcls.coding.matrices import coding_matrix, has_zeros
 from mcls.coding.subclasses import Thresholds, subclass_code
 from mcls.coding.tree import discriminant_tree, tree_matrix
-from mcls.errors import McLsError, unknown_name
-from mcls.kernels import KernelFunction, check_width
-from mcls.machines.base import Fold, KernelMachine, Point, refit_sweep
-from mcls.machines.labels import gammas_of, only_gamma
+from mcls.errors import McLsError
+from mcls.kernels import KernelFunction
+from mcls.machines.base import Fold, KernelMachine, Point
+from mcls.machines.labels import gammas_of
+from mcls.packing import pack
+from mcls.parameters import Anything, Check, Choice, Number, OrNone, Positive, Whole, width
 from mcls.solvers import lsm
-from mcls.solvers.linear import is_partition
 
 Array = np.ndarray
 
@@ -46,21 +47,33 @@ class CodeMachine(KernelMachine):
     def _on_features(self) -> bool:
         return not isinstance(self.base, str)
 
-    @property
-    def kernelized(self) -> bool:  # type: ignore[override]
-        """Whether a kernel matrix is all that fitting needs."""
-        return not self._on_features
+    checks: ClassVar[Mapping[str, Check]] = {
+        "base": lambda _, value: check_base(value),
+        "decoder": Choice("decoder", DECODERS),
+        "gamma": Positive(),
+        "C": Positive(),
+        "random_state": Whole(0),
+    }
+    has_facts: ClassVar[bool] = True
 
-    def _check_parameters(self) -> None:
-        check_base(self.base)
-        if self.decoder not in DECODERS:
-            raise unknown_name("decoder", str(self.decoder), DECODERS)
-        for name in ("gamma", "C"):
-            value = getattr(self, name)
-            if not np.isfinite(value) or value <= 0:
-                raise McLsError(f"{name} must be a positive number, got {value}")
-        if self.kernel == "precomputed" and not self.kernelized:
+    @property
+    def works_on(self) -> Literal["kernel", "rows"]:  # type: ignore[override]
+        """A kernel matrix, unless the binary machine is a classifier that sees the features."""
+        return "rows" if self._on_features else "kernel"
+
+    def _check_together(self) -> None:
+        if self.kernel == "precomputed" and self.works_on == "rows":
             raise McLsError(f"{type(self).__name__} needs the features here, not a precomputed kernel matrix")
+
+    def facts(self, X: Array, y: Array) -> dict[str, Any]:
+        """Size of the coding matrix, the packed matrix itself, and the class of each of its rows."""
+        M = np.asarray(self.code_matrix_)
+        return {
+            "rows": int(M.shape[0]),
+            "columns": int(M.shape[1]),
+            "code": pack(M),
+            "row_classes": [int(c) for c in self.classes_[self.row_classes_]],
+        }
 
     def _kernel(self, X: Array, Z: Array | None) -> Array:
         return X if self._on_features else super()._kernel(X, Z)
@@ -139,6 +152,9 @@ class ECOC(CodeMachine):
            [ 0, -1, -1]])
     """
 
+    leaves_rows_out: bool = True
+    checks: ClassVar[Mapping[str, Check]] = {"coding": Anything()}
+
     def __init__(
         self,
         coding: str | Array = "dense-random",
@@ -171,19 +187,18 @@ class ECOC(CodeMachine):
     def _design(self, A: Array, y: Array, n_classes: int) -> tuple[Array, Array, Array]:
         return coding_matrix(self.coding, n_classes, self.random_state), y, np.arange(n_classes)
 
+    @property
+    def swept(self) -> tuple[str, ...]:  # type: ignore[override]
+        """γ of the least-squares machines, where the code has no zeros: the columns are then right-hand sides of one
+        system, with oneLSM's exact cross-validation.
+        """
+        one_system = isinstance(self.base, str) and self.base == "lsm" and not has_zeros(self.coding)
+        return ("gamma",) if one_system and self.decoder != "loss-weighted" else ()
+
     def _sweep(
-        self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point]
+        self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point], prepared: Any
     ) -> list[Array]:
         M = coding_matrix(self.coding, n_classes, self.random_state)
-        # Without zeros the columns are right-hand sides of one system, with oneLSM's exact cross-validation.
-        one_system = isinstance(self.base, str) and self.base == "lsm" and (M != 0).all()
-        if (
-            not one_system
-            or self.decoder == "loss-weighted"
-            or not only_gamma(points)
-            or not is_partition(folds, len(y))
-        ):
-            return refit_sweep(self, K, y, n_classes, folds, points)
         outputs = lsm.sweep(K, M[y].astype(float), [test for _, test in folds], gammas_of(points))
         return [np.stack([class_scores(self.decoder, M, F) for F in of_fold]) for of_fold in outputs]
 
@@ -250,17 +265,15 @@ class DECOC(CodeMachine):
         self.degree = degree
         self.coef0 = coef0
 
-    @property
-    def kernelized(self) -> bool:  # type: ignore[override]
-        """Never: the code is designed from the features."""
-        return False
+    checks: ClassVar[Mapping[str, Check]] = {
+        "criterion": Choice("criterion", CRITERIA),
+        "criterion_sigma": OrNone(width()),
+    }
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.criterion not in CRITERIA:
-            raise unknown_name("criterion", str(self.criterion), CRITERIA)
-        if self.criterion_sigma is not None:
-            check_width("criterion_sigma", self.criterion_sigma)
+    @property
+    def works_on(self) -> Literal["kernel", "rows"]:  # type: ignore[override]
+        """The rows: the code is designed from the features."""
+        return "rows"
 
     def _design(self, A: Array, y: Array, n_classes: int) -> tuple[Array, Array, Array]:
         criterion = make_criterion(self.criterion, self.X_fit_, y, self.criterion_sigma)
@@ -332,14 +345,11 @@ class SubECOC(DECOC):
         self.theta_i = theta_i
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        for name in ("theta_p", "theta_i"):
-            value = getattr(self, name)
-            if not 0 <= value <= 1:
-                raise McLsError(f"{name} is a share between 0 and 1, got {value}")
-        if self.theta_s is not None and not self.theta_s >= 0:
-            raise McLsError(f"theta_s is a number of samples or None, got {self.theta_s}")
+    checks: ClassVar[Mapping[str, Check]] = {
+        "theta_p": Number(0, 1, "a share between 0 and 1"),
+        "theta_s": OrNone(Number(0, wanted="a number of samples or None")),
+        "theta_i": Number(0, 1, "a share between 0 and 1"),
+    }
 
     def _design(self, A: Array, y: Array, n_classes: int) -> tuple[Array, Array, Array]:
         def criterion_of(X: Array, codes: Array) -> Criterion:

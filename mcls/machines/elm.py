@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Self
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mcls.errors import McLsError
-from mcls.kernels import check_positive
-from mcls.machines.base import Fold, Point, sweep_rows
+from mcls.machines.base import BaseMachine, Fold, Point
+from mcls.parameters import Anything, Check, Positive, Whole
 from mcls.solvers import elm
 
 Array = np.ndarray
 
 
-class ELM(ClassifierMixin, BaseEstimator):
+class ELM(BaseMachine):
     """Extreme learning machine: one hidden layer drawn at random, output weights by ridge regression.
 
     The layer h(x) = 1/(1 + exp(−(aᵀx + b))) has L nodes with random a and b, never trained. The output weights solve
@@ -60,7 +56,8 @@ class ELM(ClassifierMixin, BaseEstimator):
     array(['a', 'c'], dtype='<U1')
     """
 
-    kernelized = False
+    checks: ClassVar[Mapping[str, Check]] = {"n_hidden": Whole(1), "C": Positive(), "random_state": Anything()}
+    swept: tuple[str, ...] = ("C",)
 
     def __init__(
         self, n_hidden: int = 1000, C: float = 1.0, random_state: int | np.random.RandomState | None = 0
@@ -69,64 +66,25 @@ class ELM(ClassifierMixin, BaseEstimator):
         self.C = C
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        """Refuse parameters out of range; called before every fit."""
-        check_positive("C", self.C)
-        if not isinstance(self.n_hidden, int | np.integer) or self.n_hidden < 1:
-            raise McLsError(f"n_hidden must be a whole number of at least 1, got {self.n_hidden!r}")
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Draw the hidden layer and solve for the output weights."""
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise McLsError(
-                f"ELM needs samples of at least 2 classes; the data holds one class: {self.classes_[0]!r}"
-            )
-        self._check_parameters()
+    def _fit_rows(self, X: Array, y: Array, n_classes: int) -> None:
         self.weights_, self.biases_ = self._layer(X.shape[1])
         H = elm.hidden(X, self.weights_, self.biases_)
-        self.beta_ = elm.fit(H, codes, len(self.classes_), [self.C])[0]
-        return self
+        self.beta_ = elm.fit(H, y, n_classes, [self.C])[0]
 
-    def decision_function(self, X: Any) -> Array:
-        """Output of each class (m, ℓ), the larger the better; with two classes, the margin of the second (m,)."""
-        scores = self._class_scores(X)
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+    def _row_scores(self, X: Array) -> Array:
+        return elm.hidden(X, self.weights_, self.biases_) @ self.beta_
 
-    def predict(self, X: Any) -> Array:
-        """Class of each row: the one with the largest output."""
-        best = np.argmax(self._class_scores(X), axis=1)
-        return self.classes_[best]
-
-    def sweep_features(
-        self,
-        X: Array,
-        y: Array,
-        folds: Sequence[Fold],
-        points: Sequence[Point],
-        *,
-        n_classes: int,
-        engine: str = "fast",
+    def _sweep(
+        self, X: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point], prepared: Any
     ) -> list[Array]:
-        """Out-of-fold outputs (points, |test|, ℓ) of each fold; a class that a training fold lacks gets −∞.
-
-        The fast engine takes one SVD a fold and a size of the layer for all values of C; ``refit`` fits at every
-        point and is what the tests compare it with.
-        """
-
-        def learn(machines: list[ELM], X: Array, y: Array, X_test: Array) -> Array:
-            layer = machines[0]._layer(X.shape[1])  # one hidden layer for all values of C
-            beta = elm.fit(elm.hidden(X, *layer), y, int(y.max()) + 1, [machine.C for machine in machines])
-            return elm.hidden(X_test, *layer) @ beta  # (values of C, |test|, classes)
-
-        return sweep_rows(self, X, y, folds, points, n_classes=n_classes, engine=engine, along="C", learn=learn)
+        """One hidden layer and one SVD per fold for all values of C."""
+        layer = self._layer(X.shape[1])
+        results = []
+        for train, test in folds:
+            H = elm.hidden(X[train], *layer)
+            beta = elm.fit(H, y[train], n_classes, [point["C"] for point in points])
+            results.append(elm.hidden(X[test], *layer) @ beta)  # (values of C, |test|, ℓ)
+        return results
 
     def _layer(self, n_features: int) -> tuple[Array, Array]:
         return elm.draw_layer(n_features, self.n_hidden, check_random_state(self.random_state))
-
-    def _class_scores(self, X: Any) -> Array:
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
-        return elm.hidden(X, self.weights_, self.biases_) @ self.beta_

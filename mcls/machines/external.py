@@ -59,8 +59,7 @@ def sklearn_machine(name: str) -> SklearnMachine:
         f"{cls.__module__}:{cls.__name__}",
         f"scikit-learn's {cls.__name__}",
         f"{_public_module(cls)}.{cls.__name__}",
-        grid={},
-        smoother={},
+        tuned={},
     )
 
 

@@ -6,28 +6,42 @@ all classes follow from g (m, ℓ) and the Gram matrix L of the labels: y_cᵀf(
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from mcls.coding.decoders import above_smallest
-from mcls.errors import McLsError, unknown_name
-from mcls.kernels import check_positive
-from mcls.labelbooks import get_labelbook, label_gram, label_vectors, labels_of
-from mcls.machines.base import KernelMachine
+from mcls.errors import McLsError
+from mcls.labelbooks import LABEL_KERNELS, get_labelbook, label_gram, label_vectors, labels_of
+from mcls.machines.base import KernelMachine, Point
+from mcls.parameters import Check, Choice, Positive, width
 
 Array = np.ndarray
 
 DECISIONS = ("max", "nearest", "winner")
 
 
+def _check_labelbook(name: str, value: Any) -> None:
+    if isinstance(value, str):
+        get_labelbook(value)
+
+
 class LabelMachine(KernelMachine):
     """Base of the machines with ``gamma, labelbook, label_kernel, label_sigma, decision``."""
 
-    def _check_parameters(self) -> None:
-        check_positive("gamma", self.gamma)
-        if self.decision not in DECISIONS:
-            raise unknown_name("decision rule", str(self.decision), DECISIONS)
+    checks: ClassVar[Mapping[str, Check]] = {
+        "gamma": Positive(),
+        "labelbook": _check_labelbook,
+        "label_kernel": Choice("label kernel", LABEL_KERNELS),
+        "label_sigma": width(),
+        "decision": Choice("decision rule", DECISIONS),
+    }
+    #: How a machine sees a labelbook whose classes it decides by arg max yᵀf(x): every one-per-class labelbook is the
+    #: same to it, two with one Gram matrix are, or no two.
+    sees_labels: ClassVar[Literal["one-per-class", "gram", "vectors"]] = "vectors"
+
+    def _check_together(self) -> None:
         if self.decision == "winner" and self.label_kernel != "linear":
             raise McLsError("decision='winner' reads the entries of f(x), which a label kernel does not have")
 
@@ -48,6 +62,16 @@ class LabelMachine(KernelMachine):
 
     def _set_labels(self, y: Array, n_classes: int) -> None:
         self.labels_, self.label_gram_ = self._labels(y, n_classes)
+
+    def same_labelbook(self) -> str | Array:
+        """The labelbook, or the one among those that are provably the same to this machine which stands for all."""
+        book = self.labelbook
+        if not isinstance(book, str) or self.decision != "max":
+            return book
+        known = get_labelbook(book)
+        if self.sees_labels == "one-per-class" and known.one_per_class and self.label_kernel == "linear":
+            return "indicators"
+        return known.same_gram_as or known.name if self.sees_labels == "gram" else known.name
 
     @property
     def _labels_need_counts(self) -> bool:
@@ -75,11 +99,6 @@ def decide(g: Array, B: Array, L: Array, decision: str, bias: Array | None = Non
     return 2 * scores - above_smallest(np.diag(L))
 
 
-def gammas_of(points: Any) -> list[float]:
-    """The γ of each point of a sweep; a point that changes anything else has no shortcut."""
+def gammas_of(points: Sequence[Point]) -> list[float]:
+    """The γ of each point of a sweep."""
     return [float(point["gamma"]) for point in points]
-
-
-def only_gamma(points: Any) -> bool:
-    """Whether every point of a sweep changes γ alone."""
-    return all(set(point) == {"gamma"} for point in points)

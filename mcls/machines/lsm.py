@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from mcls.errors import McLsError, unknown_name
-from mcls.kernels import KernelFunction, check_positive
-from mcls.machines.base import Fold, KernelMachine, Point, refit_sweep, rows_a_block, sweep_rows
-from mcls.machines.labels import LabelMachine, decide, gammas_of, only_gamma
+from mcls.errors import McLsError
+from mcls.kernels import KernelFunction
+from mcls.machines.base import Fold, KernelMachine, Point, rows_per_block
+from mcls.machines.labels import LabelMachine, decide, gammas_of
+from mcls.parameters import Check, Choice, Positive, Whole
 from mcls.solvers import lsm, nystrom
-from mcls.solvers.linear import Spectrum, is_partition
+from mcls.solvers.linear import Spectrum
 
 Array = np.ndarray
 
@@ -21,6 +22,10 @@ SOLVERS = ("exact", "nystrom")
 
 class OneSystemMachine(LabelMachine):
     """What the machines with the coefficients (K + γI)⁻¹Yᵀ share: parameters, scores and the exact sweep."""
+
+    swept: tuple[str, ...] = ("gamma",)
+    leaves_rows_out: bool = True
+    sees_labels: ClassVar[Literal["one-per-class", "gram", "vectors"]] = "one-per-class"
 
     def __init__(
         self,
@@ -69,10 +74,8 @@ class OneSystemMachine(LabelMachine):
         n_classes: int,
         folds: Sequence[Fold],
         points: Sequence[Point],
-        prepared: Any = None,
+        prepared: Any,
     ) -> list[Array]:
-        if not only_gamma(points) or not is_partition(folds, len(y)):
-            return refit_sweep(self, K, y, n_classes, folds, points)
         Y = lsm.indicators(y, n_classes)
         values = lsm.sweep(K, Y, [test for _, test in folds], gammas_of(points), prepared)  # (γ, |S|, ℓ) a fold
         if self._labels_need_counts:
@@ -161,22 +164,21 @@ class OneLSM(OneSystemMachine):
         self.n_landmarks = n_landmarks
         self.random_state = random_state
 
-    @property
-    def kernelized(self) -> bool:  # type: ignore[override]
-        """Whether the machine works on a whole kernel matrix: landmarks are drawn from rows."""
-        return bool(self.solver == "exact")
+    checks: ClassVar[Mapping[str, Check]] = {
+        "solver": Choice("solver", SOLVERS),
+        "n_landmarks": Whole(1),
+        "random_state": Whole(0),
+    }
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.solver not in SOLVERS:
-            raise unknown_name("solver", str(self.solver), SOLVERS)
-        if self.solver == "nystrom":
-            if self.kernel == "precomputed":
-                raise McLsError("solver='nystrom' draws rows; with a precomputed matrix use solver='exact'")
-            if not isinstance(self.n_landmarks, int | np.integer) or self.n_landmarks < 1:
-                raise McLsError(f"n_landmarks must be a whole number of at least 1, got {self.n_landmarks!r}")
-            if not isinstance(self.random_state, int | np.integer) or self.random_state < 0:
-                raise McLsError(f"random_state must be a whole number from 0 on, got {self.random_state!r}")
+    @property
+    def works_on(self) -> Literal["kernel", "rows"]:  # type: ignore[override]
+        """A whole kernel matrix, or the rows that landmarks are drawn from."""
+        return "kernel" if self.solver == "exact" else "rows"
+
+    def _check_together(self) -> None:
+        super()._check_together()
+        if self.solver == "nystrom" and self.kernel == "precomputed":
+            raise McLsError("solver='nystrom' draws rows; with a precomputed matrix use solver='exact'")
 
     def _fit_rows(self, X: Array, y: Array, n_classes: int) -> None:
         if self.solver == "exact":
@@ -190,35 +192,24 @@ class OneLSM(OneSystemMachine):
 
     def _landmark_alphas(self, X: Array, y: Array, n_classes: int, Z: Array, gammas: Sequence[float]) -> Array:
         """Coefficients (γ, m, ℓ) of the landmarks Z."""
-        return nystrom.fit(self._kernel, X, lsm.indicators(y, n_classes), Z, gammas, rows_a_block(len(Z)))
+        return nystrom.fit(self._kernel, X, lsm.indicators(y, n_classes), Z, gammas, rows_per_block(len(Z)))
 
-    def sweep_features(
-        self,
-        X: Array,
-        y: Array,
-        folds: Sequence[Fold],
-        points: Sequence[Point],
-        *,
-        n_classes: int,
-        engine: str = "fast",
+    def _sweep(
+        self, A: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point], prepared: Any
     ) -> list[Array]:
-        """Out-of-fold scores (points, |test|, ℓ) of each fold with ``nystrom``; −∞ for a class not learned.
-
-        The fast engine makes the products of a fold and a width once for all γ; ``refit`` fits at every point.
-        """
-
-        def learn(machines: list[OneLSM], X: Array, y: Array, X_test: Array) -> Array:
-            first, ell = machines[0], int(y.max()) + 1
-            Z, labels = first._landmarks(X), first._labels(y, ell)
-            alphas = first._landmark_alphas(X, y, ell, Z, [machine.gamma for machine in machines])  # (γ, m, ℓ)
-            step = rows_a_block(len(Z))
+        if self.solver == "exact":
+            return super()._sweep(A, y, n_classes, folds, points, prepared)
+        # With landmarks, the products of a fold are made once for all γ.
+        results = []
+        for train, test in folds:
+            X, X_test = A[train], A[test]
+            Z, labels = self._landmarks(X), self._labels(y[train], n_classes)
+            alphas = self._landmark_alphas(X, y[train], n_classes, Z, gammas_of(points))  # (γ, m, ℓ)
+            step = rows_per_block(len(Z))
             blocks = (X_test[start : start + step] for start in range(0, len(X_test), step))
-            scores = [decide(first._kernel(block, Z) @ alphas, *labels, first.decision) for block in blocks]
-            return np.concatenate(scores, axis=1)  # (γ, |test|, classes)
-
-        return sweep_rows(
-            self, X, y, folds, points, n_classes=n_classes, engine=engine, along="gamma", learn=learn
-        )
+            scores = [decide(self._kernel(block, Z) @ alphas, *labels, self.decision) for block in blocks]
+            results.append(np.concatenate(scores, axis=1))  # (γ, |test|, ℓ)
+        return results
 
 
 class OvALSM(OneSystemMachine):
@@ -266,6 +257,10 @@ class OvOLSM(KernelMachine):
     array(['a', 'c'], dtype='<U1')
     """
 
+    checks: ClassVar[Mapping[str, Check]] = {"gamma": Positive()}
+    swept: tuple[str, ...] = ("gamma",)
+    leaves_rows_out: bool = True
+
     def __init__(
         self,
         kernel: str | KernelFunction = "gaussian",
@@ -280,9 +275,6 @@ class OvOLSM(KernelMachine):
         self.coef0 = coef0
         self.gamma = gamma
 
-    def _check_parameters(self) -> None:
-        check_positive("gamma", self.gamma)
-
     def _fit(self, K: Array, y: Array, n_classes: int) -> None:
         self.alpha_ = lsm.fit_pairs(K, y, n_classes, self.gamma)
         self.n_classes_ = n_classes
@@ -291,9 +283,7 @@ class OvOLSM(KernelMachine):
         return lsm.votes(K @ self.alpha_, self.n_classes_)
 
     def _sweep(
-        self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point]
+        self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point], prepared: Any
     ) -> list[Array]:
-        if not only_gamma(points) or not is_partition(folds, len(y)):
-            return refit_sweep(self, K, y, n_classes, folds, points)
         values = lsm.sweep_pairs(K, y, n_classes, [test for _, test in folds], gammas_of(points))
         return [lsm.votes(v, n_classes) for v in values]

@@ -6,14 +6,16 @@ the estimated codewords with the labels of the other classes, so that the codewo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
 from mcls.kernels import KernelFunction
 from mcls.labelbooks import labels_of
-from mcls.machines.base import Fold, KernelMachine, Point, refit_sweep
-from mcls.machines.codewords import check_weights, codeword_norms, settle_ties, swept_path
+from mcls.machines.base import Fold, KernelMachine, Point
+from mcls.machines.codewords import codeword_facts, codeword_norms, settle_ties, swept_path
+from mcls.parameters import Anything, Check, Number, Positive
 from mcls.solvers import olc
 
 Array = np.ndarray
@@ -23,18 +25,28 @@ class _CodewordMachine(KernelMachine):
     """What the four machines share: orthogonal codewords, λ₁ and λ₂ (zero where a class has no such parameter)."""
 
     lambda2: float = 0.0
+    checks: ClassVar[Mapping[str, Check]] = {
+        "lambda1": Positive(),
+        "lambda2": Number(0.0, wanted="zero or a positive number"),
+        "codewords": Anything(),
+    }
+    has_facts: ClassVar[bool] = True
 
-    def _check_parameters(self) -> None:
-        check_weights("lambda1", self.lambda1, self.lambda2)
+    @property
+    def swept(self) -> tuple[str, ...]:  # type: ignore[override]
+        """λ₁, and λ₂ where the machine has it."""
+        return tuple(name for name in ("lambda1", "lambda2") if name in self._get_param_names())
+
+    def facts(self, X: Array, y: Array) -> dict[str, Any]:
+        """How much the estimated codewords of two classes overlap on the training rows."""
+        return codeword_facts(self, X, y)
 
     def _keep_classes(self, present: Array, n_classes: int) -> None:
         self.set_params(codewords=labels_of(self.codewords, present, n_classes))
 
     def _sweep(
-        self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point]
+        self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point], prepared: Any
     ) -> list[Array]:
-        if any(set(point) - {"lambda1", "lambda2"} for point in points):
-            return refit_sweep(self, K, y, n_classes, folds, points)
         norms = codeword_norms(self.codewords, n_classes)
         path = swept_path(self, "lambda1", points)
         return [

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from mcls.kernels import KernelFunction
-from mcls.machines.base import Fold, Point, refit_sweep
-from mcls.machines.codewords import check_weights, settle_ties, swept_path
+from mcls.machines.base import Fold, Point
+from mcls.machines.codewords import codeword_facts, settle_ties, swept_path
 from mcls.machines.labels import decide
 from mcls.machines.lsm import OneSystemMachine
+from mcls.parameters import Check, Number
 from mcls.solvers import olc
 
 Array = np.ndarray
@@ -72,9 +73,15 @@ class OLCOneLSM(OneSystemMachine):
         super().__init__(kernel, sigma, degree, coef0, gamma, labelbook, label_kernel, label_sigma, decision)
         self.lambda2 = lambda2
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_weights("gamma", self.gamma, self.lambda2)
+    checks: ClassVar[Mapping[str, Check]] = {"lambda2": Number(0.0, wanted="zero or a positive number")}
+    swept: tuple[str, ...] = ("gamma", "lambda2")
+    leaves_rows_out: bool = False
+    sees_labels: ClassVar[Literal["one-per-class", "gram", "vectors"]] = "vectors"
+    has_facts: ClassVar[bool] = True
+
+    def facts(self, X: Array, y: Array) -> dict[str, Any]:
+        """How much the estimated label vectors of two classes overlap on the training rows."""
+        return codeword_facts(self, X, y)
 
     def _fit(self, K: Array, y: Array, n_classes: int) -> None:
         self._set_alpha(olc.fit_one(K, y, n_classes, self.gamma, self.lambda2), y)
@@ -96,10 +103,8 @@ class OLCOneLSM(OneSystemMachine):
         n_classes: int,
         folds: Sequence[Fold],
         points: Sequence[Point],
-        prepared: Any = None,
+        prepared: Any,
     ) -> list[Array]:
-        if any(set(point) - {"gamma", "lambda2"} for point in points):
-            return refit_sweep(self, K, y, n_classes, folds, points)
         path = swept_path(self, "gamma", points)
         scores = []
         for train, test in folds:

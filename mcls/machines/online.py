@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from mcls.errors import McLsError, unknown_name
-from mcls.kernels import KernelFunction, check_positive
-from mcls.machines.base import Fold, KernelMachine, Point, refit_sweep
+from mcls.kernels import KernelFunction
+from mcls.machines.base import Fold, KernelMachine, Point
+from mcls.parameters import Anything, Check, Choice, Flag, Positive, Whole
 from mcls.solvers import perceptron, sgd
 
 Array = np.ndarray
@@ -19,9 +19,7 @@ Array = np.ndarray
 class _OnlineMachine(KernelMachine):
     """Passes over the rows in a seeded order."""
 
-    def _check_parameters(self) -> None:
-        if not isinstance(self.epochs, int | np.integer) or self.epochs < 1:
-            raise McLsError(f"epochs must be a whole number of at least 1, got {self.epochs!r}")
+    checks: ClassVar[Mapping[str, Check]] = {"epochs": Whole(1), "shuffle": Flag(), "random_state": Anything()}
 
     def _order(self, n: int) -> Iterator[Array]:
         random = check_random_state(self.random_state)
@@ -105,10 +103,7 @@ class MulticlassPerceptron(_OnlineMachine):
         self.shuffle = shuffle
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.update not in perceptron.UPDATES:
-            raise unknown_name("update", str(self.update), perceptron.UPDATES)
+    checks: ClassVar[Mapping[str, Check]] = {"update": Choice("update", perceptron.UPDATES), "averaged": Flag()}
 
     def _fit(self, K: Array, y: Array, n_classes: int) -> None:
         self.alpha_, self.mistakes_ = perceptron.fit(
@@ -185,20 +180,20 @@ class SVMSGD(_OnlineMachine):
         self.shuffle = shuffle
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_positive("C", self.C)
+    checks: ClassVar[Mapping[str, Check]] = {"C": Positive()}
+
+    @property
+    def swept(self) -> tuple[str, ...]:  # type: ignore[override]
+        """C, where a seed gives every value of it the same orders: one loop over the rows serves them all."""
+        return ("C",) if isinstance(self.random_state, int | np.integer) else ()
 
     def _fit(self, K: Array, y: Array, n_classes: int) -> None:
         alpha, objectives = sgd.fit(K, y, n_classes, [self.C], self._order(len(y)))
         self.alpha_, self.objective_ = alpha[0], objectives[0]
 
     def _sweep(
-        self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point]
+        self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point], prepared: Any
     ) -> list[Array]:
-        # A seed gives every C the same orders, so one loop over the rows serves them all, step by step as in a fit.
-        if any(set(point) != {"C"} for point in points) or not isinstance(self.random_state, int | np.integer):
-            return refit_sweep(self, K, y, n_classes, folds, points)
         results = []
         for train, test in folds:
             alpha, _ = sgd.fit(

@@ -12,20 +12,33 @@ from typing import Any
 
 from mcls.errors import McLsError, unknown_name
 
-#: The grid of honeine2013, Sec. 8.
-_PAPER_GRID = {"gamma": "2^-4..2^4", "sigma": "2^-4..2^4"}
 
-#: The same for the SVMs, whose C is the price of an error: the smaller, the smoother.
-_SVM_GRID = {"C": "2^-4..2^4", "sigma": "2^-4..2^4"}
-_SVM_SMOOTHER = {"C": -1, "sigma": 1}
+@dataclass(frozen=True)
+class Tuned:
+    """A parameter that a grid search tunes: its default values, and whether larger (+1) or smaller (−1) values give
+    the smoother model, which breaks ties; 0 where neither does.
+    """
+
+    values: str
+    smoother: int = 1
+
+
+_POWERS, _WIDE = "2^-4..2^4", "2^-10..2^10"
+_WIDTH = Tuned(_POWERS)
+#: The grid of honeine2013, Sec. 8.
+_PAPER = {"gamma": Tuned(_POWERS), "sigma": _WIDTH}
+#: The same where γ, or C, is the price of an error: the smaller, the smoother.
+_PRICED = {"gamma": Tuned(_POWERS, -1), "sigma": _WIDTH}
+_SVM = {"C": Tuned(_POWERS, -1), "sigma": _WIDTH}
 
 
 @dataclass(frozen=True)
 class Machine:
-    """One line of the registry.
+    """One line of the registry: all that outsiders must know of a machine without loading it.
 
-    ``grid`` gives the default values of what a grid search tunes; ``smoother`` says for each of those
-    parameters whether larger (+1) or smaller (−1) is the smoother model, to break ties in a grid.
+    ``params`` are fixed; ``tuned`` is what a grid search tunes by default; ``auto`` says whether ``mcls fit --machine
+    auto`` tries it; ``many_rows`` are the options by which it does without the kernel matrix of all rows, where it can.
+    What can be asked of the loaded class stands there (see :class:`~mcls.machines.base.BaseMachine`).
     """
 
     name: str
@@ -33,8 +46,19 @@ class Machine:
     summary: str
     reference: str
     params: Mapping[str, Any] = field(default_factory=dict)
-    grid: Mapping[str, str] = field(default_factory=lambda: dict(_PAPER_GRID))
-    smoother: Mapping[str, int] = field(default_factory=lambda: {"gamma": 1, "sigma": 1})
+    tuned: Mapping[str, Tuned] = field(default_factory=lambda: _PAPER)
+    auto: bool = False
+    many_rows: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def grid(self) -> dict[str, str]:
+        """Default values of what a grid search tunes."""
+        return {name: tuned.values for name, tuned in self.tuned.items()}
+
+    @property
+    def smoother(self) -> dict[str, int]:
+        """Direction of the smoother model of each tuned parameter that has one."""
+        return {name: tuned.smoother for name, tuned in self.tuned.items() if tuned.smoother}
 
     @property
     def cls(self) -> Any:
@@ -63,6 +87,12 @@ def register(machine: Machine) -> None:
     MACHINES[machine.name] = machine
 
 
+def class_targets() -> dict[str, str]:
+    """Public class name → module, of every registered machine."""
+    pairs = (machine.target.partition(":") for machine in MACHINES.values())
+    return {name: module for module, _, name in pairs}
+
+
 def get_machine(name: str) -> Machine:
     """Look a machine up by its name, case-insensitively; a typo gets the nearest known name.
 
@@ -84,6 +114,8 @@ for _machine in (
         "mcls.machines.lsm:OneLSM",
         "all one-against-all least-squares classifiers from one matrix inverse",
         "honeine2013, Sec. 5, eq. (24)-(25)",
+        auto=True,
+        many_rows={"solver": "nystrom", "n_landmarks": 4000},
     ),
     Machine(
         "ovA",
@@ -96,12 +128,14 @@ for _machine in (
         "mcls.machines.lsm:OvOLSM",
         "one least-squares classifier a pair of classes, and a vote",
         "honeine2013, Sec. 2",
+        auto=True,
     ),
     Machine(
         "voRLS-beta",
         "mcls.machines.vector:VoRLS",
         "vector-output regularised least squares, penalty on beta",
         "honeine2013, Sec. 4.1, eq. (12)-(14)",
+        auto=True,
         params={"regularizer": "beta"},
     ),
     Machine(
@@ -116,7 +150,8 @@ for _machine in (
         "mcls.machines.vector:VoLSSVM",
         "vector-output least-squares SVM: one linear system for all classes",
         "honeine2013, Sec. 4.2 and 4.4",
-        smoother={"gamma": -1, "sigma": 1},
+        auto=True,
+        tuned=_PRICED,
     ),
     Machine(
         "voSVM",
@@ -124,7 +159,7 @@ for _machine in (
         "vector-output SVM: one sparse quadratic program for all classes",
         "honeine2013, Sec. 4.3, eq. (18)-(20)",
         params={"bias": False},
-        smoother={"gamma": -1, "sigma": 1},
+        tuned=_PRICED,
     ),
     Machine(
         "szedmak",
@@ -132,47 +167,43 @@ for _machine in (
         "vector-output SVM with a bias, the model of Szedmak et al.",
         "honeine2013, Sec. 4.4, and its reference [26]",
         params={"bias": True},
-        smoother={"gamma": -1, "sigma": 1},
+        tuned=_PRICED,
     ),
     Machine(
         "rlsc",
         "mcls.machines.olc:RLSC",
         "regularised least-squares classifier, orthogonal codewords, no bias",
         "xue2013, eq. (2)-(5) with lambda2 = 0",
-        grid={"lambda1": "2^-10..2^10", "sigma": "2^-10..2^10"},
-        smoother={"lambda1": 1, "sigma": 1},
+        tuned={"lambda1": Tuned(_WIDE), "sigma": Tuned(_WIDE)},
     ),
     Machine(
         "olc-rlsc",
         "mcls.machines.olc:OLCRLSC",
         "RLSC with orthogonality-based label correction",
         "xue2013, eq. (2)-(5)",
-        grid={"lambda1": "2^-10..2^10", "lambda2": "2^-10..2^10", "sigma": "2^-10..2^10"},
-        smoother={"lambda1": 1, "lambda2": 1, "sigma": 1},
+        tuned={"lambda1": Tuned(_WIDE), "lambda2": Tuned(_WIDE), "sigma": Tuned(_WIDE)},
     ),
     Machine(
         "lssvm",
         "mcls.machines.olc:LSSVM",
         "least-squares SVM of each class against the others, with a bias",
         "xue2013, eq. (6)-(9) with lambda2 = 0",
-        grid={"lambda1": "2^-10..2^10", "sigma": "2^-10..2^10"},
-        smoother={"lambda1": -1, "sigma": 1},
+        auto=True,
+        tuned={"lambda1": Tuned(_WIDE, -1), "sigma": Tuned(_WIDE)},
     ),
     Machine(
         "olc-lssvm",
         "mcls.machines.olc:OLCLSSVM",
         "LSSVM with orthogonality-based label correction",
         "xue2013, eq. (6)-(9)",
-        grid={"lambda1": "2^-10..2^10", "lambda2": "2^-10..2^10", "sigma": "2^-10..2^10"},
-        smoother={"lambda1": -1, "lambda2": 1, "sigma": 1},
+        tuned={"lambda1": Tuned(_WIDE, -1), "lambda2": Tuned(_WIDE), "sigma": Tuned(_WIDE)},
     ),
     Machine(
         "olc-oneLSM",
         "mcls.machines.olc_lsm:OLCOneLSM",
         "oneLSM with label correction: class means pulled to the labels, any labelbook",
         "extends xue2013, eq. (2), to honeine2013, Sec. 5",
-        grid={"gamma": "2^-4..2^4", "lambda2": "2^-10..2^4 step 2", "sigma": "2^-4..2^4"},
-        smoother={"gamma": 1, "lambda2": 1, "sigma": 1},
+        tuned={"gamma": Tuned(_POWERS), "lambda2": Tuned("2^-10..2^4 step 2"), "sigma": Tuned(_POWERS)},
     ),
     Machine(
         "ecoc",
@@ -185,80 +216,70 @@ for _machine in (
         "mcls.machines.ecoc:DECOC",
         "discriminant ECOC: a tree of dichotomies found by floating search",
         "arvanitopoulos, Sec. 2, Algorithm 1",
-        grid={"C": "2^-4..2^4", "sigma": "2^-4..2^4"},
-        smoother={"C": -1, "sigma": 1},
+        tuned=_SVM,
     ),
     Machine(
         "sub-ecoc",
         "mcls.machines.ecoc:SubECOC",
         "DECOC with hard classes split into subclasses by K-means",
         "arvanitopoulos, Sec. 2; Escalera et al. 2008",
-        grid={"C": "2^-4..2^4", "sigma": "2^-4..2^4"},
-        smoother={"C": -1, "sigma": 1},
+        tuned=_SVM,
     ),
     Machine(
         "svm-ovA",
         "mcls.machines.svm:SVMOvA",
         "one C-SVC a class, against all the others",
         "Hsu & Lin 2002; honeine2013, Table 4",
-        grid=_SVM_GRID,
-        smoother=_SVM_SMOOTHER,
+        tuned=_SVM,
     ),
     Machine(
         "svm-ovO",
         "mcls.machines.svm:SVMOvO",
         "one C-SVC a pair of classes, and max-wins voting",
         "Hsu & Lin 2002; honeine2013, Table 4",
-        grid=_SVM_GRID,
-        smoother=_SVM_SMOOTHER,
+        tuned=_SVM,
     ),
     Machine(
         "svm-dag",
         "mcls.machines.svm:SVMDAG",
         "the pairwise C-SVCs along a decision DAG",
         "Platt et al. 2000; honeine2013, Table 4",
-        grid=_SVM_GRID,
-        smoother=_SVM_SMOOTHER,
+        tuned=_SVM,
     ),
     Machine(
         "weston-watkins",
         "mcls.machines.svm:WestonWatkins",
         "one SVM for all classes, every wrong class pays its own slack",
         "Weston & Watkins 1999; honeine2013, Table 4",
-        grid=_SVM_GRID,
-        smoother=_SVM_SMOOTHER,
+        tuned=_SVM,
     ),
     Machine(
         "crammer-singer",
         "mcls.machines.svm:CrammerSinger",
         "one SVM for all classes, the worst wrong class pays",
         "Crammer & Singer 2002; honeine2013, Table 4",
-        grid=_SVM_GRID,
-        smoother=_SVM_SMOOTHER,
+        tuned=_SVM,
     ),
     Machine(
         "elm",
         "mcls.machines.elm:ELM",
         "extreme learning machine: random hidden layer, ridge outputs",
         "Huang et al. 2012; honeine2013, Table 4",
-        grid={"C": "2^-24..2^25"},
-        smoother={"C": -1},
+        tuned={"C": Tuned("2^-24..2^25", -1)},
     ),
     Machine(
         "perceptron",
         "mcls.machines.online:MulticlassPerceptron",
         "multiclass perceptron, two-class or spread update",
         "keshet2014, Sec. 2.1",
-        grid={"sigma": "2^-4..2^4"},
-        smoother={"sigma": 1},
+        tuned={"sigma": Tuned(_POWERS)},
     ),
     Machine(
         "svm-sgd",
         "mcls.machines.online:SVMSGD",
         "multiclass SVM by stochastic subgradient steps",
         "keshet2014, Sec. 2.2",
-        grid=_SVM_GRID,
-        smoother=_SVM_SMOOTHER,
+        tuned=_SVM,
     ),
 ):
     register(_machine)

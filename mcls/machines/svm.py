@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from mcls.errors import McLsError
 from mcls.kernels import KernelFunction
 from mcls.machines.base import KernelMachine
+from mcls.parameters import Check, Positive
 from mcls.solvers import multisvm, multisvm_libsvm
 
 Array = np.ndarray
@@ -34,11 +36,7 @@ class _SVM(KernelMachine):
         self.C = C
         self.tol = tol
 
-    def _check_parameters(self) -> None:
-        for name in ("C", "tol"):
-            value = getattr(self, name)
-            if not np.isfinite(value) or value <= 0:
-                raise McLsError(f"{name} must be a positive number, got {value}")
+    checks: ClassVar[Mapping[str, Check]] = {"C": Positive(), "tol": Positive()}
 
 
 class SVMOvA(_SVM):

@@ -5,22 +5,31 @@ f(x) = Σⱼ βⱼ yⱼ κ(xⱼ, x)   (10),   class of x: arg max_y yᵀf(x)   (
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from mcls.errors import McLsError, unknown_name
+from mcls.errors import McLsError
 from mcls.kernels import KernelFunction
-from mcls.machines.base import Fold, Point, refit_sweep
-from mcls.machines.labels import LabelMachine, decide, gammas_of, only_gamma
+from mcls.machines.base import Fold, Point
+from mcls.machines.labels import LabelMachine, decide, gammas_of
+from mcls.parameters import Check, Choice, Flag, Positive
 from mcls.solvers import vector, vosvm
-from mcls.solvers.linear import is_partition
+from mcls.solvers.qp import SOLVERS
 
 Array = np.ndarray
 
 
 class VectorMachine(LabelMachine):
     """What the vector-output machines share: scores from β (n,) and, with a bias, b (p,)."""
+
+    sees_labels: ClassVar[Literal["one-per-class", "gram", "vectors"]] = "gram"
+
+    @property
+    def swept(self) -> tuple[str, ...]:  # type: ignore[override]
+        """γ, unless each fold has labels of its own."""
+        return () if self._labels_need_counts else ("gamma",)
 
     def _scores(self, K: Array) -> Array:
         g = vector.class_values(K, self.beta_, self.y_codes_, self.labels_.shape[1])
@@ -99,20 +108,15 @@ class VoRLS(VectorMachine):
         self.label_sigma = label_sigma
         self.decision = decision
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.regularizer not in ("beta", "f"):
-            raise unknown_name("regularizer", str(self.regularizer), ("beta", "f"))
+    checks: ClassVar[Mapping[str, Check]] = {"regularizer": Choice("regularizer", ("beta", "f"))}
 
     def _fit(self, K: Array, y: Array, n_classes: int) -> None:
         self._begin(y, n_classes)
         self.beta_ = vector.fit_rls(K, y, self.label_gram_, self.gamma, self.regularizer)
 
     def _sweep(
-        self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point]
+        self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point], prepared: Any
     ) -> list[Array]:
-        if not only_gamma(points) or self._labels_need_counts:
-            return refit_sweep(self, K, y, n_classes, folds, points)
         B, L = self._labels(y, n_classes)
         values = vector.sweep_rls(K, y, L, folds, gammas_of(points), self.regularizer)
         return self._decide_folds(values, None, B, L)
@@ -152,6 +156,8 @@ class VoLSSVM(VectorMachine):
     array(['a', 'c'], dtype='<U1')
     """
 
+    leaves_rows_out: bool = True
+
     def __init__(
         self,
         bias: bool = False,
@@ -176,8 +182,10 @@ class VoLSSVM(VectorMachine):
         self.label_sigma = label_sigma
         self.decision = decision
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    checks: ClassVar[Mapping[str, Check]] = {"bias": Flag()}
+
+    def _check_together(self) -> None:
+        super()._check_together()
         self._refuse_bias_with_label_kernel()
 
     def _fit(self, K: Array, y: Array, n_classes: int) -> None:
@@ -188,10 +196,8 @@ class VoLSSVM(VectorMachine):
             self.beta_ = vector.fit_lssvm(K, y, self.label_gram_, self.gamma)
 
     def _sweep(
-        self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point]
+        self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point], prepared: Any
     ) -> list[Array]:
-        if not only_gamma(points) or self._labels_need_counts or not is_partition(folds, len(y)):
-            return refit_sweep(self, K, y, n_classes, folds, points)
         B, L = self._labels(y, n_classes)
         tests, gammas = [test for _, test in folds], gammas_of(points)
         return self._decide_folds(*vector.sweep_lssvm(K, y, B, L, tests, gammas, self.bias), B, L)
@@ -272,8 +278,14 @@ class VoSVM(VectorMachine):
         self.label_sigma = label_sigma
         self.decision = decision
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    checks: ClassVar[Mapping[str, Check]] = {
+        "bias": Flag(),
+        "solver": Choice("QP solver", SOLVERS),
+        "tol": Positive(),
+    }
+
+    def _check_together(self) -> None:
+        super()._check_together()
         self._refuse_bias_with_label_kernel()
 
     def check_labels(self, y: Array, n_classes: int) -> None:
@@ -294,10 +306,8 @@ class VoSVM(VectorMachine):
         self.n_support_ = np.bincount(y[self.support_], minlength=n_classes)
 
     def _sweep(
-        self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point]
+        self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point], prepared: Any
     ) -> list[Array]:
-        if not only_gamma(points) or self._labels_need_counts:
-            return refit_sweep(self, K, y, n_classes, folds, points)
         B, L = self._labels(y, n_classes)
         found = vosvm.sweep(K, y, B, L, folds, gammas_of(points), self.bias, self.solver, self.tol)
         return self._decide_folds(*found, B, L)

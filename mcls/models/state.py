@@ -63,8 +63,7 @@ def from_state(state: Any, arrays: list[Array]) -> Any:
     if unknown:
         raise McLsError(f"{cls.__name__} has no parameter '{min(unknown)[:80]}' in this mcls")
     machine = cls(**params)
-    if hasattr(machine, "_check_parameters"):
-        machine._check_parameters()
+    machine.check_parameters()
     for key, value in state["fitted"].items():
         if not key.isidentifier() or not key.endswith("_") or key.startswith("_"):
             raise McLsError(f"{key[:80]!r} is no fitted attribute")

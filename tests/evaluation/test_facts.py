@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from mcls.data import load_dataset
-from mcls.evaluation.facts import fitted_facts, has_facts
+from mcls.evaluation.facts import fitted_facts
 from mcls.evaluation.folds import stratified_folds
-from mcls.evaluation.packing import unpack
 from mcls.evaluation.protocols import Task, half_split, published
 from mcls.evaluation.scaling import to_range
 from mcls.machines.codewords import codeword_overlap
 from mcls.machines.registry import get_machine
+from mcls.packing import unpack
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def iris():
 
 
 def test_only_machines_with_something_to_tell_have_facts():
-    assert [has_facts(get_machine(name).create()) for name in ("oneLSM", "decoc", "olc-rlsc")] == [
+    assert [get_machine(name).create().has_facts for name in ("oneLSM", "decoc", "olc-rlsc")] == [
         False,
         True,
         True,

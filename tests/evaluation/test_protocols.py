@@ -13,10 +13,10 @@ from mcls.data import load_dataset
 from mcls.errors import McLsError
 from mcls.evaluation import protocols
 from mcls.evaluation.folds import class_half_split, stratified_folds, stratified_halves
-from mcls.evaluation.packing import pack, unpack
 from mcls.evaluation.protocols import PROTOCOLS, Task, check_splits, hold_out_rows, split_notes
 from mcls.evaluation.scaling import to_range
 from mcls.machines.lsm import OneLSM
+from mcls.packing import pack, unpack
 from mcls.seeds import derive
 
 GRID = {"gamma": [0.25, 4.0], "sigma": [0.25, 1.0, 4.0]}

@@ -16,7 +16,7 @@ class Flaky(OneLSM):
 
     broken = False
 
-    def _check_parameters(self) -> None:
+    def _check_together(self) -> None:
         pass
 
     def sweep(self, *args, **kwargs):

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from mcls.data import load_dataset
-from mcls.evaluation.packing import unpack
 from mcls.evaluation.statistics import McNemarResult, TestResult, average_ranks, ftest_5x2cv, mcnemar, ttest_5x2cv
 from mcls.experiments import compare
+from mcls.packing import unpack
 
 MACHINES = ["oneLSM:sigma=1", "OVA:sigma=1", "oneLSM:kernel=linear"]
 

@@ -7,7 +7,8 @@ from sklearn.base import clone
 from mcls.machines.registry import MACHINES
 
 KERNEL = sorted(name for name, machine in MACHINES.items() if "kernel" in machine.cls._get_param_names())
-MATRIX = [name for name in KERNEL if MACHINES[name].create().kernelized]  # the others look at the features too
+# The others look at the features too.
+MATRIX = [name for name in KERNEL if MACHINES[name].create().works_on == "kernel"]
 WIDTH = [name for name in KERNEL if "sigma" in MACHINES[name].grid]
 GAMMA = [name for name in KERNEL if "gamma" in MACHINES[name].grid]
 X = np.random.default_rng(0).normal(size=(30, 3)) + np.repeat(np.arange(3), 10)[:, None] * 2

@@ -14,7 +14,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from mcls.coding.decoders import DECODERS, class_scores, training_weights
 from mcls.coding.matrices import CODINGS, check_matrix, sparse_random
 from mcls.errors import McLsError
-from mcls.machines.base import refit_sweep
 from mcls.machines.ecoc import DECOC, ECOC, SubECOC
 from mcls.machines.lsm import OvALSM, OvOLSM
 from mcls.solvers import lsm
@@ -144,7 +143,7 @@ def test_sweep_equals_refitting(coding, decoder):
     folds = [(np.setdiff1d(everything, everything[k::5]), everything[k::5]) for k in range(5)]
     points = [{"gamma": g} for g in (0.01, 1.0, 16.0)]
     swept = machine.sweep(K, y, folds, points)
-    for a, b in zip(swept, refit_sweep(machine, K, y, 7, folds, points), strict=True):
+    for a, b in zip(swept, machine.sweep(K, y, folds, points, engine="refit"), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9)
         assert np.array_equal(a.argmax(axis=2), b.argmax(axis=2))
 
@@ -256,7 +255,7 @@ def test_mistakes_are_refused_with_what_to_do():
         (DECOC(criterion="fisher"), "unknown criterion"),
         (DECOC(criterion_sigma=0.0), "criterion_sigma"),
         (DECOC(criterion_sigma=1e-200), "criterion_sigma"),
-        (SubECOC(theta_i=1.5), "theta_i is a share"),
+        (SubECOC(theta_i=1.5), "theta_i must be a share"),
         (SubECOC(theta_s=-1), "theta_s is a number"),
     ]:
         with pytest.raises(McLsError, match=message):

@@ -36,9 +36,7 @@ def test_one_svd_a_layer_gives_the_refitted_outputs(iris):
     X, y = iris
     folds = stratified_folds(y, 4, seed=0)
     points = [{"C": C, "n_hidden": L} for L in (20, 60) for C in (2.0**-20, 1.0, 2.0**20)]
-    fast, refit = (
-        ELM().sweep_features(X, y, folds, points, n_classes=3, engine=engine) for engine in ("fast", "refit")
-    )
+    fast, refit = (ELM().sweep(X, y, folds, points, n_classes=3, engine=engine) for engine in ("fast", "refit"))
     for a, b in zip(fast, refit, strict=True):
         assert np.allclose(a, b, atol=1e-7)
         assert np.array_equal(a.argmax(axis=-1), b.argmax(axis=-1))
@@ -47,7 +45,7 @@ def test_one_svd_a_layer_gives_the_refitted_outputs(iris):
 def test_classes_missing_from_a_training_fold_score_minus_infinity(iris):
     X, y = iris
     folds = [(np.r_[0:30, 50:80], np.r_[140:150]), (np.r_[0:50], np.r_[50:60])]
-    two, one = ELM(n_hidden=20).sweep_features(X, y, folds, [{"C": 1.0}, {"C": 2.0}], n_classes=3)
+    two, one = ELM(n_hidden=20).sweep(X, y, folds, [{"C": 1.0}, {"C": 2.0}], n_classes=3)
     assert np.isfinite(two[:, :, :2]).all()
     assert (two[:, :, 2] == -np.inf).all()
     assert (one.argmax(axis=-1) == 0).all()
@@ -65,4 +63,4 @@ def test_parameters_out_of_range_are_refused(bad, iris):
     with pytest.raises(McLsError, match="must be a"):
         ELM(**bad).fit(X, y)
     with pytest.raises(McLsError, match="must be a"):
-        ELM().sweep_features(X, y, stratified_folds(y, 3, seed=0), [bad], n_classes=3)
+        ELM().sweep(X, y, stratified_folds(y, 3, seed=0), [bad], n_classes=3)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mcls.evaluation.packing import pack
 from mcls.experiments.cells import FORMAT, Cell
+from mcls.packing import pack
 from mcls.reporting.studies import Study
 
 ENVIRONMENT = {"cpu": "made-up CPU", "cores": 2, "libraries": [], "packages": {"mcls": "0"}, "python": "3"}

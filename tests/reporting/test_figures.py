@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from mcls.errors import McLsError
-from mcls.evaluation.packing import pack
 from mcls.evaluation.statistics import friedman
+from mcls.packing import pack
 from mcls.papers import PAPERS
 from mcls.papers.honeine2013.error_bars import error_bars
 from mcls.papers.honeine2013.overview import overview

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from mcls.data import Dataset
-from mcls.evaluation.packing import pack
 from mcls.experiments import cells
+from mcls.packing import pack
 from mcls.papers import PAPERS
 from mcls.papers.honeine2013 import table4 as honeine2013
 from mcls.papers.honeine2013.times import table6

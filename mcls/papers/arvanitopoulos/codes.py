@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from mcls.coding.plot import draw
-from mcls.evaluation.packing import unpack
+from mcls.packing import unpack
 from mcls.reporting.plots import Pictures
 from mcls.reporting.plots.style import new_figure
 from mcls.reporting.studies import Studies, StudyRow

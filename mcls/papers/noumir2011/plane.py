@@ -9,9 +9,9 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from mcls.evaluation.packing import unpack
 from mcls.evaluation.protocols import hold_out_rows
 from mcls.evaluation.scaling import scale_dataset
+from mcls.packing import unpack
 from mcls.reporting.plots import Pictures
 from mcls.reporting.plots.regions import paint_regions
 from mcls.reporting.plots.style import COLOURS, MARKERS, new_figure

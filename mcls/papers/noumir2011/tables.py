@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mcls.evaluation.packing import unpack
+from mcls.packing import unpack
 from mcls.reporting.paper import (
     TableSpec,
     difference,

@@ -11,7 +11,7 @@ from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 
 from mcls.errors import McLsError
-from mcls.evaluation.packing import unpack
+from mcls.packing import unpack
 from mcls.reporting.plots.style import new_figure
 from mcls.reporting.studies import StudyRow
 

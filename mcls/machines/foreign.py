@@ -1,0 +1,50 @@
+"""Classifiers of other libraries, seen as machines: they learn from rows and are refitted at every point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from mcls.machines.base import BaseMachine, Fold, Point, refit
+
+Array = np.ndarray
+
+
+class ForeignMachine:
+    """A scikit-learn classifier with the part of our interface that cross-validation needs."""
+
+    works_on = "rows"
+    has_facts = False
+
+    def __init__(self, classifier: Any) -> None:
+        self.classifier = classifier
+
+    def at(self, point: Point, present: Array, n_classes: int) -> ForeignMachine:
+        """A copy with some parameters changed; it learns whatever classes it is given."""
+        return ForeignMachine(clone(self.classifier).set_params(**point))
+
+    def _learn_and_score(self, X: Array, y: Array, n_classes: int, train: Array, test: Array) -> Array:
+        """1 for the class that is predicted, 0 for the others (|test|, ℓ)."""
+        return np.eye(n_classes)[self.classifier.fit(X[train], y).predict(X[test])]
+
+    def sweep(
+        self,
+        X: Array,
+        y: Array,
+        folds: Sequence[Fold],
+        points: Sequence[Point],
+        *,
+        n_classes: int,
+        engine: str = "fast",
+        prepared: Any = None,
+    ) -> list[Array]:
+        """As ``BaseMachine.sweep``, one fit per fold and point."""
+        return [refit(self, X, y, n_classes, fold, points) for fold in folds]
+
+
+def as_machine(estimator: Any) -> Any:
+    """One of our machines as it is, any other classifier in the shape of one."""
+    return estimator if isinstance(estimator, BaseMachine) else ForeignMachine(estimator)
