@@ -76,7 +76,7 @@ def read_costs(path: str | Path, class_names: Sequence[str]) -> Array:
             "(predicted class), with or without the names of the classes in the first row and the first column"
         )
     head, side = len(rows) > ell, widths == {ell + 1}
-    order_of_columns, order_of_rows = range(ell), range(ell)
+    order_of_columns = order_of_rows = list(range(ell))
     if head:
         order_of_columns = _order(path, "first row", rows.pop(0)[1][int(side) :], names)
     if side:
