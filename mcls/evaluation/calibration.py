@@ -1,0 +1,207 @@
+"""Probabilities from out-of-fold scores: maps fitted to the scores of a sweep, with no further fit of the machine.
+
+Two maps, for scores F (n, ℓ) that a machine gave to rows it was not trained on:
+
+``temperature``
+    p = softmax(tF), one number t.
+``matrix``
+    p = softmax(tF + GV), G the centred scores beside a column of ones: multinomial logistic regression whose ridge
+    draws it to the temperature, not to zero. Without that, few rows and many classes are over-fitted. The ridge is
+    the number of entries of V over 60, so that a prior of the same size ‖V‖² stands behind any number of classes.
+
+``auto`` takes the one with the smaller cross-validated log-loss on F itself.
+
+**The predicted class is that of the scores**, always, and it has the largest probability. The machine's parameters were
+chosen, and its error estimated, for the decision arg max F; a map that moved decisions would be a machine of which
+neither is known (and there are data on which it is worse by far). The temperature keeps the order of the scores. The
+matrix map may not: where another class gets a larger probability, the probabilities are replaced by the nearest ones
+(in least squares) that give no class more than the predicted one: it and those above it share their mean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mcls.errors import McLsError, unknown_name
+from mcls.evaluation.metrics import log_loss
+from mcls.solvers.softmax import ridge_deviations, softmax, temperatures
+
+Array = np.ndarray
+
+#: The two maps, and the choice between them.
+CALIBRATIONS = ("temperature", "matrix", "auto")
+#: Folds of the scores that choose a map.
+_FOLDS = 5
+#: Expected ‖V‖² of the matrix map for scores of unit size; what was best on ten data sets lies between 20 and 100.
+_PRIOR = 60.0
+
+
+@dataclass(frozen=True, eq=False)
+class ProbabilityMap:
+    """A fitted map from scores to probabilities, as arrays."""
+
+    kind: str  # "temperature" or "matrix"
+    slope: Array  # () or (ℓ, ℓ)
+    offset: Array  # () or (ℓ,)
+
+    def probabilities(self, F: Array) -> Array:
+        """Probabilities (m, ℓ) of the classes from scores F (m, ℓ); arg max is that of the scores."""
+        F = np.asarray(F, dtype=np.float64)
+        if self.slope.ndim == 0:
+            Z = self.slope * (F - _finite_top(F))
+        else:
+            Z = np.where(np.isneginf(F), -np.inf, _finite(F) @ self.slope + self.offset)
+        return agreeing(softmax(Z.T)[0].T, F.argmax(axis=1))
+
+
+def agreeing(P: Array, classes: Array) -> Array:
+    """The nearest probabilities (m, ℓ) to P (m, ℓ) in which the given classes (m,) are the arg max.
+
+    Of p_c and the larger others o_1 ≥ o_2 ≥ …, the first k are levelled to their mean with p_c; k is where that mean is
+    largest. One rounding is added to p_c, so that it is first.
+
+    >>> agreeing(np.array([[0.5, 0.3, 0.2]]), np.array([1])).round(3)
+    array([[0.4, 0.4, 0.2]])
+    """
+    rows = np.flatnonzero(P.argmax(axis=1) != classes)
+    if not len(rows):
+        return P
+    c, p = classes[rows], P[rows]
+    at = np.arange(len(rows))
+    own = p[at, c]
+    p[at, c] = np.inf  # comes first, and is replaced by its value
+    ordered = -np.sort(-p, axis=1)
+    ordered[:, 0] = own
+    level = (ordered.cumsum(axis=1) / np.arange(1, p.shape[1] + 1)).max(axis=1)
+    p = np.minimum(p, level[:, None])
+    p[at, c] = np.nextafter(level, 2.0)
+    P = P.copy()
+    P[rows] = p
+    return P
+
+
+def calibrate(F: Array, y: Array, how: str = "auto", weights: Array | None = None) -> tuple[ProbabilityMap, Array]:
+    """Fit a map to out-of-fold scores.
+
+    Parameters
+    ----------
+    F : array (n, ℓ)
+        Scores of rows that the machine was not trained on; −∞ for a class that it had not seen.
+    y : array (n,)
+        Class codes 0..ℓ−1.
+    how : {"auto", "temperature", "matrix"}
+        The map, or the better of the two.
+    weights : array (n,), optional
+        Weights of the rows; a weight of 2 counts as the row twice.
+
+    Returns
+    -------
+    ProbabilityMap
+        Fitted to all rows.
+    array (n, ℓ)
+        Probabilities of the rows themselves, each from a map fitted without the row's fold: what an honest log-loss, a
+        reliability curve and conformal sets are computed from.
+
+    Examples
+    --------
+    >>> F = np.array([[0.9, 0.1], [0.7, 0.2], [0.3, 0.4], [0.1, 0.8], [0.6, 0.5], [0.2, 0.6]])
+    >>> found, P = calibrate(F, np.array([0, 0, 0, 1, 1, 1]), "temperature")
+    >>> found.probabilities(np.array([[0.9, 0.1]])).round(2)
+    array([[0.94, 0.06]])
+    """
+    F = np.asarray(F, dtype=np.float64)
+    if how not in CALIBRATIONS:
+        raise unknown_name("calibration", how, CALIBRATIONS)
+    if F.ndim != 2 or len(F) != len(y) or not len(F) or np.isnan(F).any() or np.isposinf(F).any():
+        raise McLsError(
+            f"calibration needs finite scores of every row and class (−∞ for an unknown class); got shape {F.shape} "
+            f"for {len(y)} rows"
+        )
+    w = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
+    fold = _folds(y)
+    left_out = np.where(fold == np.arange(fold.max() + 1)[:, None], 0.0, w)  # (folds, n)
+    scores = _Scores.of(F, w)
+    t = temperatures(scores.G, y, w[None])[0]
+    t_left = temperatures(scores.G, y, left_out, start=t, tol=1e-3)
+    Z = t_left[fold] * scores.G  # (ℓ, n)
+    found: dict[str, tuple[ProbabilityMap, Array]] = {}
+    if how != "matrix":
+        found["temperature"] = ProbabilityMap("temperature", t / scores.size, np.zeros(())), Z
+    if how != "temperature":
+        V = scores.deviations(t[None], y, w[None], np.zeros((1, F.shape[1], F.shape[1] + 1)), tol=1e-6)
+        V_left = scores.deviations(t_left, y, left_out, V, tol=1e-3)
+        found["matrix"] = scores.matrix_map(t, V[0]), Z + np.einsum("nca,na->cn", V_left[fold], scores.A)
+    judged = [(made, agreeing(softmax(Z)[0].T, F.argmax(axis=1))) for made, Z in found.values()]
+    return min(judged, key=lambda pair: float(log_loss(y, pair[1][None], w)[0]))
+
+
+def fit_temperatures(F: Array, y: Array, weights: Array | None = None) -> Array:
+    """The temperature t (points,) of each grid point from its out-of-fold scores F (points, n, ℓ), all at once.
+
+    Each is the slope of ``calibrate(F[point], y, "temperature")``.
+    """
+    w = np.ones(len(y)) if weights is None else weights
+    G, size = _unit_size(F, w)
+    return temperatures(G, y, np.broadcast_to(w, F.shape[:2])) / size
+
+
+def _unit_size(F: Array, w: Array) -> tuple[Array, Array]:
+    """Scores G (…, ℓ, n) of unit size, 0 for the largest of a row, and the size (…,) by which they were divided."""
+    G = F - _finite_top(F)
+    largest = -np.min(G, axis=(-2, -1), where=np.isfinite(G), initial=0.0, keepdims=True)
+    largest[largest == 0.0] = 1.0  # equal scores
+    D = _finite(F) / largest  # without it, squares of the tiny scores of a narrow kernel would be zero
+    D -= D.mean(axis=-1, keepdims=True)
+    spread = np.sqrt(np.average(np.square(D).mean(axis=-1), axis=-1, weights=np.broadcast_to(w, F.shape[:-1])))
+    size = np.maximum(largest[..., 0, 0] * np.where(spread > 0, spread, 1.0), 1e-290)
+    return np.ascontiguousarray(np.swapaxes(G, -1, -2)) / size[..., None, None], size
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """Scores brought to unit size, as both fits want them."""
+
+    G: Array  # (ℓ, n) of unit size, 0 for the largest of a row, −∞ for impossible classes
+    A: Array  # (n, ℓ + 1) centred scores and a column of ones
+    mean: Array  # (ℓ,)
+    size: Array  # ()
+
+    @classmethod
+    def of(cls, F: Array, w: Array) -> _Scores:
+        G, size = _unit_size(F, w)
+        finite = _finite(F)
+        mean = np.average(finite, axis=0, weights=w)
+        return cls(G, np.concatenate([(finite - mean) / size, np.ones((len(F), 1))], axis=1), mean, size)
+
+    def deviations(self, t: Array, y: Array, w: Array, V: Array, tol: float) -> Array:
+        ridge = V[0].size / _PRIOR
+        V = np.broadcast_to(V, (len(w), *V.shape[1:]))
+        return ridge_deviations(self.A, t[:, None, None] * self.G, y, w, ridge, V, tol)
+
+    def matrix_map(self, t: float, V: Array) -> ProbabilityMap:
+        slope = (t * np.eye(len(V)) + V[:, :-1].T) / self.size
+        return ProbabilityMap("matrix", slope, V[:, -1] - self.mean @ V[:, :-1].T / self.size)
+
+
+def _finite_top(F: Array) -> Array:
+    """The largest score of each row (…, n, 1), 0 where all are −∞."""
+    top = F.max(axis=-1, keepdims=True)
+    return np.where(np.isneginf(top), 0.0, top)
+
+
+def _finite(F: Array) -> Array:
+    """Scores with the smallest of the row in the place of −∞."""
+    impossible = np.isneginf(F)
+    if not impossible.any():
+        return F
+    least = np.min(F, axis=-1, keepdims=True, where=~impossible, initial=np.inf)
+    return np.where(impossible, np.where(np.isinf(least), 0.0, least), F)
+
+
+def _folds(y: Array) -> Array:
+    """A fold for each row (n,), the rows of a class dealt out in turn."""
+    fold = np.empty(len(y), dtype=int)
+    fold[np.argsort(y, kind="stable")] = np.arange(len(y)) % min(_FOLDS, len(y))
+    return fold

@@ -1,0 +1,119 @@
+"""Newton's methods for maps from scores to probabilities, against scikit-learn and plain minimisation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax
+from scipy.special import softmax as scipy_softmax
+from sklearn.linear_model import LogisticRegression
+
+from mcls.solvers import softmax as solver
+
+
+def drawn(n=80, ell=4, seed=0, signal=1.0):
+    """Scores (ℓ, n) with some signal and class codes (n,), every class among them."""
+    rng = np.random.default_rng(seed)
+    y = np.concatenate([np.arange(ell), rng.integers(0, ell, n - ell)])
+    return (rng.normal(size=(n, ell)) + signal * np.eye(ell)[y]).T, y
+
+
+def test_softmax_equals_scipy_and_knows_impossible_classes():
+    Z = np.random.default_rng(0).normal(size=(3, 5)) * 300
+    Z[1, 2] = -np.inf
+    P, logs = solver.softmax(Z)
+    np.testing.assert_allclose(P, scipy_softmax(Z, axis=0), atol=1e-15)
+    np.testing.assert_allclose(np.where(np.isneginf(Z), -np.inf, Z - logs), log_softmax(Z, axis=0), atol=1e-12)
+    Z[:, 4] = -np.inf
+    np.testing.assert_allclose(solver.softmax(Z)[0][:, 4], 1 / 3)
+
+
+def smoothed_loss(t, G, y, w):
+    eps = 1 / (1 + w.sum())
+    own, mean = G[y, np.arange(len(y))], G.mean(axis=0)
+    logs = np.log(np.exp(t * G).sum(axis=0))
+    return (w * (logs - t * ((1 - eps) * own + eps * mean))).sum()
+
+
+@pytest.mark.parametrize("signal", [0.3, 1.0, 4.0])
+def test_temperatures_minimise_the_smoothed_loss(signal):
+    G, y = drawn(signal=signal)
+    rng = np.random.default_rng(1)
+    w = np.stack([np.ones(len(y)), rng.uniform(0, 3, len(y)), 1.0 * (np.arange(len(y)) % 5 > 0)])
+    for t, weights in zip(solver.temperatures(G, y, w), w):
+        best = minimize_scalar(smoothed_loss, args=(G, y, weights), bounds=(1e-3, 60), options={"xatol": 1e-10})
+        assert t == pytest.approx(best.x, rel=1e-5)
+
+
+def test_temperatures_of_several_scores_are_those_of_each():
+    scores, y = drawn(signal=0.0)
+    G = np.stack([scores + signal * np.eye(4)[y].T for signal in (0.5, 1.0, 3.0)])
+    w = np.ones((3, len(y)))
+    together = solver.temperatures(G, y, w)
+    alone = [solver.temperatures(g, y, w[:1])[0] for g in G]
+    np.testing.assert_allclose(together, alone, rtol=1e-12)
+
+
+def test_scores_that_say_nothing_or_the_opposite_have_the_smallest_temperature():
+    G, y = drawn(signal=3)
+    w = np.ones((1, len(y)))
+    for hopeless in (-G, np.zeros_like(G)):
+        assert solver.temperatures(hopeless, y, w)[0] == pytest.approx(1e-3)
+
+
+def test_separable_scores_have_a_finite_temperature():
+    y = np.arange(60) % 3
+    t = solver.temperatures(np.eye(3)[y].T, y, np.ones((1, 60)))[0]
+    p = np.exp(t) / (np.exp(t) + 2)
+    assert p == pytest.approx(1 - (1 / 61) * (2 / 3), rel=1e-6)  # the share that the further row leaves
+
+
+@pytest.mark.parametrize("direct", [0, 10**6], ids=["conjugate gradients", "direct"])
+@pytest.mark.parametrize("ell, ridge", [(2, 0.5), (4, 0.1), (9, 3.0)])
+def test_deviations_from_zero_equal_logistic_regression(monkeypatch, direct, ell, ridge):
+    monkeypatch.setattr(solver, "_DIRECT_UP_TO", direct)
+    G, y = drawn(n=120, ell=ell, seed=2)
+    A = np.concatenate([G.T, np.ones((120, 1))], axis=1)
+    rng = np.random.default_rng(3)
+    w = np.stack([np.ones(120), rng.uniform(0.1, 3, 120)])
+    V = solver.ridge_deviations(A, np.zeros((2, ell, 120)), y, w, ridge, np.zeros((2, ell, ell + 1)), 1e-10)
+    for v, weights in zip(V, w):
+        peer = LogisticRegression(C=1 / ridge, fit_intercept=False, tol=1e-10, max_iter=10_000)
+        peer.fit(A, y, sample_weight=weights)
+        P = solver.softmax(v @ A.T)[0].T
+        # With two classes scikit-learn has one vector, whose ridge counts twice: compare the optimality instead.
+        if ell > 2:
+            np.testing.assert_allclose(P, peer.predict_proba(A), atol=1e-5)
+        gradient = (weights[:, None] * (P - np.eye(ell)[y])).T @ A + ridge * v
+        np.testing.assert_allclose(gradient, 0, atol=1e-4)
+
+
+@pytest.mark.parametrize("direct", [0, 10**6], ids=["conjugate gradients", "direct"])
+def test_a_bad_start_on_separable_scores_still_ends_at_the_minimum(monkeypatch, direct):
+    monkeypatch.setattr(solver, "_DIRECT_UP_TO", direct)
+    y = np.arange(60) % 3
+    A = np.concatenate([np.eye(3)[y] * 5, np.ones((60, 1))], axis=1)
+    start = np.random.default_rng(0).normal(size=(1, 3, 4)) * 20
+    w = np.ones((1, 60))
+    found = solver.ridge_deviations(A, np.zeros((1, 3, 60)), y, w, 0.01, start, 1e-12)
+    again = solver.ridge_deviations(A, np.zeros((1, 3, 60)), y, w, 0.01, np.zeros((1, 3, 4)), 1e-12)
+    np.testing.assert_allclose(found, again, atol=1e-3)
+
+
+@pytest.mark.parametrize("direct", [0, 10**6], ids=["conjugate gradients", "direct"])
+def test_rows_of_an_impossible_class_are_left_out(monkeypatch, direct):
+    monkeypatch.setattr(solver, "_DIRECT_UP_TO", direct)
+    G, y = drawn(n=40, ell=3)
+    A = np.concatenate([G.T, np.ones((40, 1))], axis=1)
+    base = np.array(G)
+    base[y[7], 7] = -np.inf
+    base[(y[9] + 1) % 3, 9] = -np.inf
+    keep = np.arange(40) != 7
+    V0 = np.zeros((1, 3, 4))
+    with_it = solver.ridge_deviations(A, base[None], y, np.ones((1, 40)), 1.0, V0, 1e-12)
+    without = solver.ridge_deviations(A[keep], base[None][:, :, keep], y[keep], np.ones((1, 39)), 1.0, V0, 1e-12)
+    np.testing.assert_allclose(with_it, without, atol=1e-6)
+    assert np.isfinite(with_it).all()
+    t = solver.temperatures(base, y, np.ones((1, 40)))
+    np.testing.assert_allclose(t, solver.temperatures(base[:, keep], y[keep], np.ones((1, 39))), rtol=1e-9)
