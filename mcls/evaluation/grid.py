@@ -7,6 +7,7 @@ kernel matrix by the machine itself, exactly and at the price of a few factorisa
 from __future__ import annotations
 
 import re
+import warnings
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -106,7 +107,11 @@ def choose(points: Sequence[Mapping[str, Any]], errors: Array, smoother: Mapping
     ties = np.flatnonzero(errors <= errors.min() + 1e-12).tolist()
 
     def smoothness(i: int) -> tuple[float, ...]:
-        return tuple(smoother[name] * float(points[i][name]) for name in names if name in points[i])
+        values = [(name, points[i][name]) for name in names if name in points[i]]
+        # Among numbers a word, such as scikit-learn's gamma="scale", comes last.
+        return tuple(
+            -np.inf if isinstance(value, str) else smoother[name] * float(value) for name, value in values
+        )
 
     return max(ties, key=lambda i: (smoothness(i), -i))
 
@@ -249,11 +254,25 @@ def _points(values: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
 def _refit_features(
     machine: Any, X: Array, y: Array, folds: Sequence[Fold], path: Sequence[Mapping[str, Any]]
 ) -> Array:
-    """Predicted codes of a scikit-learn classifier, fitted on each training fold at each point."""
+    """Predicted codes of a scikit-learn classifier, fitted on each training fold at each point.
+
+    A point that cannot be fitted to some fold (more neighbours than rows) predicts nothing, −1, and is never right;
+    that is an error only where no point is left.
+    """
 
     def predicted(point: Mapping[str, Any], train: Array, test: Array) -> Array:
         if (y[train] == y[train[0]]).all():  # one class to learn from: it is the only answer
             return np.full(len(test), y[train[0]])
         return clone(machine).set_params(**point).fit(X[train], y[train]).predict(X[test])
 
-    return np.stack([np.concatenate([predicted(point, *fold) for fold in folds]) for point in path])
+    found: list[Array | None] = []
+    for point in path:
+        try:
+            found.append(np.concatenate([predicted(point, *fold) for fold in folds]))
+        except ValueError as error:
+            if point is path[-1] and all(codes is None for codes in found):
+                raise
+            warnings.warn(f"left out of the grid: {dict(point)}, {error}", stacklevel=2)
+            found.append(None)
+    nothing = np.full(sum(len(test) for _, test in folds), -1)
+    return np.stack([nothing if codes is None else codes for codes in found])

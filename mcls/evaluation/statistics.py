@@ -37,7 +37,7 @@ class TestResult:
 
 _IDENTICAL = TestResult(statistic=0.0, p=1.0, identical=True)
 _NO_VARIANCE = TestResult(
-    nan, nan, undefined="the errors differ alike in both halves of every replication, which leaves no variance"
+    nan, nan, undefined="no variance, the difference is the same in both halves of every replication"
 )
 
 
@@ -87,7 +87,7 @@ def ftest_5x2cv(errors_a: ArrayLike, errors_b: ArrayLike, n_rows: int | None = N
     >>> ftest_5x2cv([[0.1, 0.2]] * 5, [[0.1, 0.2]] * 5).identical
     True
     >>> ftest_5x2cv([[0.1, 0.2]] * 5, [[0.2, 0.3]] * 5).undefined
-    'the errors differ alike in both halves of every replication, which leaves no variance'
+    'no variance, the difference is the same in both halves of every replication'
     """
     p, variance, decided = _differences(errors_a, errors_b, n_rows)
     if decided is not None:

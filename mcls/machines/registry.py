@@ -24,8 +24,9 @@ _SVM_SMOOTHER = {"C": -1, "sigma": 1}
 class Machine:
     """One line of the registry.
 
-    ``grid`` gives the default values of what a grid search tunes; ``smoother`` says for each of those
-    parameters whether larger (+1) or smaller (−1) is the smoother model, to break ties in a grid.
+    ``grid`` gives the default values of what a grid search tunes, as a range or as a list that holds for any data;
+    ``smoother`` says for each of those parameters whether larger (+1) or smaller (−1) is the smoother model, to break
+    ties in a grid.
     """
 
     name: str
@@ -33,7 +34,7 @@ class Machine:
     summary: str
     reference: str
     params: Mapping[str, Any] = field(default_factory=dict)
-    grid: Mapping[str, str] = field(default_factory=lambda: dict(_PAPER_GRID))
+    grid: Mapping[str, str | list[Any]] = field(default_factory=lambda: dict(_PAPER_GRID))
     smoother: Mapping[str, int] = field(default_factory=lambda: {"gamma": 1, "sigma": 1})
 
     @property
@@ -51,6 +52,10 @@ class Machine:
             if name not in valid:
                 raise unknown_name(f"parameter of {self.name}", name, valid)
         return self.cls(**self.params, **params)
+
+    def grid_value(self, name: str, value: Any) -> Any:
+        """A value of a grid as the estimator takes it."""
+        return value
 
 
 MACHINES: dict[str, Machine] = {}
