@@ -29,10 +29,12 @@ def machines(
     )
     typer.echo(inspect.getdoc(machine.cls) or "")
     typer.echo("\nOptions and their defaults (NAME:option=value on the command line and in configs)")
-    defaults = machine.cls().get_params(deep=False)
-    for option, default in {**defaults, **machine.params}.items():
+    for option, default in machine.create().get_params(deep=False).items():
         fixed = " (fixed for this machine)" if option in machine.params else ""
-        tuned = f" (tuned over {machine.grid[option]})" if option in machine.grid else ""
+        values = machine.grid.get(option, "")
+        tuned = (
+            f" (tuned over {values if isinstance(values, str) else '+'.join(map(str, values))})" if values else ""
+        )
         typer.echo(f"  {option} = {default!r}{fixed}{tuned}")
 
 

@@ -106,7 +106,11 @@ def choose(points: Sequence[Mapping[str, Any]], errors: Array, smoother: Mapping
     ties = np.flatnonzero(errors <= errors.min() + 1e-12).tolist()
 
     def smoothness(i: int) -> tuple[float, ...]:
-        return tuple(smoother[name] * float(points[i][name]) for name in names if name in points[i])
+        values = [(name, points[i][name]) for name in names if name in points[i]]
+        # Among numbers a word, such as scikit-learn's gamma="scale", comes last.
+        return tuple(
+            -np.inf if isinstance(value, str) else smoother[name] * float(value) for name, value in values
+        )
 
     return max(ties, key=lambda i: (smoothness(i), -i))
 
@@ -236,8 +240,11 @@ def _blas_threads(n_threads: int) -> Any:
 
 
 def _codes(scores: Sequence[Array]) -> Array:
-    """Classes with the largest scores (path points, Σ|test|) from one (path points, |test|, ℓ) a fold."""
-    return np.concatenate(scores, axis=1).argmax(axis=-1)
+    """Classes with the largest of scores (points, |test|, ℓ) per fold: (points, Σ|test|), −1 where there is none."""
+    joined = np.concatenate(scores, axis=1)
+    codes = joined.argmax(axis=-1)
+    codes[np.isneginf(joined.max(axis=-1))] = -1
+    return codes
 
 
 def _points(values: Mapping[str, list[Any]]) -> list[dict[str, Any]]:

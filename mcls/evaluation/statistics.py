@@ -6,7 +6,7 @@ All functions take plain arrays of errors or predictions and know nothing of mac
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, factorial, inf, isinf, log, prod
+from math import ceil, exp, factorial, inf, isinf, log, nan, prod, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,30 +14,42 @@ from scipy import stats
 
 from mcls.errors import McLsError
 
-#: With fewer discordant samples than this, McNemar's test is the exact binomial one.
-MCNEMAR_EXACT_BELOW = 25
-
 
 @dataclass(frozen=True)
 class TestResult:
-    """A statistic and its p-value; ``identical`` marks machines that never differed (0/0, reported as p = 1)."""
+    """A statistic and its p-value.
+
+    ``identical`` marks machines that never differed (0/0, reported as p = 1). ``undefined`` is the reason why there
+    is neither statistic nor p-value (both are NaN then), and empty otherwise.
+    """
 
     __test__ = False  # not a test class, whatever pytest thinks of the name
 
     statistic: float
     p: float
     identical: bool = False
+    undefined: str = ""
 
     def differs(self, alpha: float = 0.05) -> bool:
-        """Whether equality is rejected at level alpha."""
+        """Whether equality is rejected at level alpha; an undefined test rejects nothing."""
         return self.p < alpha
 
 
 _IDENTICAL = TestResult(statistic=0.0, p=1.0, identical=True)
+_NO_VARIANCE = TestResult(
+    nan, nan, undefined="no variance, the difference is the same in both halves of every replication"
+)
 
 
-def _differences(errors_a: ArrayLike, errors_b: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Differences p (5, 2) of the error rates, and the variance estimate s² (5,) of each replication."""
+def _differences(
+    errors_a: ArrayLike, errors_b: ArrayLike, n_rows: int | None
+) -> tuple[np.ndarray, float, TestResult | None]:
+    """Differences p (5, 2) of the error rates, their variance Σ_i s_i², and the result where no test is possible.
+
+    s_i² = (p_i1 − p_i2)² / 2. An error rate is a number of rows over the rows of its half, so the halves of a
+    replication differ by a whole row or not at all. What is less than half a row in all replications together is
+    rounding, or the quotient of two halves whose sizes differ by the odd row: no variance.
+    """
     a, b = np.asarray(errors_a, dtype=float), np.asarray(errors_b, dtype=float)
     if a.shape != (5, 2) or b.shape != (5, 2):
         raise McLsError(
@@ -46,82 +58,86 @@ def _differences(errors_a: ArrayLike, errors_b: ArrayLike) -> tuple[np.ndarray, 
     p = a - b
     if not np.isfinite(p).all():
         raise McLsError("a 5x2cv test needs all ten errors of both machines")
-    mean = p.mean(axis=1, keepdims=True)
-    return p, np.square(p - mean).sum(axis=1)
+    variance = float(np.square(p[:, 0] - p[:, 1]).sum()) / 2.0
+    least = 0.5 / ceil(n_rows / 2) if n_rows is not None else 1e-9
+    if not p.any():
+        return p, variance, _IDENTICAL
+    return p, variance, _NO_VARIANCE if 2.0 * variance < least**2 else None
 
 
-def ftest_5x2cv(errors_a: ArrayLike, errors_b: ArrayLike) -> TestResult:
+def ftest_5x2cv(errors_a: ArrayLike, errors_b: ArrayLike, n_rows: int | None = None) -> TestResult:
     """Combined 5×2cv F-test (Alpaydın 1999): f = Σ_ij p_ij² / (2 Σ_i s_i²), F(10, 5) under equality.
 
     Parameters
     ----------
     errors_a, errors_b : array-like of shape (5, 2)
         Error of each half of each of the five replications, both machines on the same splits.
+    n_rows : int, optional
+        Rows of the data set. Where their number is odd, the halves differ in size, and only with it can one tell a
+        variance from the quotient of the two sizes.
 
     Notes
     -----
     f above 4.74 rejects equality at 0.95. All differences zero is 0/0: the machines are identical, p = 1.
-    Differences that are equal in both halves of every replication leave no variance: f = ∞, p = 0.
+    Differences that are equal in both halves of every replication leave no variance to compare with: the test is
+    undefined, however small the differences are (two rows of a thousand suffice for it).
 
     Examples
     --------
-    >>> ftest_5x2cv([[0.1, 0.2]] * 5, [[0.1, 0.2]] * 5)
-    TestResult(statistic=0.0, p=1.0, identical=True)
+    >>> ftest_5x2cv([[0.1, 0.2]] * 5, [[0.1, 0.2]] * 5).identical
+    True
+    >>> ftest_5x2cv([[0.1, 0.2]] * 5, [[0.2, 0.3]] * 5).undefined
+    'no variance, the difference is the same in both halves of every replication'
     """
-    p, variance = _differences(errors_a, errors_b)
-    if not p.any():
-        return _IDENTICAL
-    total = 2.0 * variance.sum()
-    f = float(np.square(p).sum() / total) if total > 0 else np.inf
+    p, variance, decided = _differences(errors_a, errors_b, n_rows)
+    if decided is not None:
+        return decided
+    f = float(np.square(p).sum() / (2.0 * variance))
     return TestResult(f, float(stats.f.sf(f, 10, 5)))
 
 
-def ttest_5x2cv(errors_a: ArrayLike, errors_b: ArrayLike) -> TestResult:
+def ttest_5x2cv(errors_a: ArrayLike, errors_b: ArrayLike, n_rows: int | None = None) -> TestResult:
     """5×2cv paired t-test (Dietterich 1998): t = p_11 / √(Σ_i s_i² / 5), Student with 5 degrees of freedom.
 
-    Two-sided. Its numerator is one of the ten differences alone, which is why the F-test replaced it.
+    Two-sided. Its numerator is one of the ten differences alone, which is why the F-test replaced it. Parameters and
+    the cases without a test are those of ``ftest_5x2cv``.
     """
-    p, variance = _differences(errors_a, errors_b)
-    if not p.any():
-        return _IDENTICAL
-    scale = np.sqrt(variance.mean())
-    if scale > 0:
-        t = float(p[0, 0] / scale)
-    else:
-        t = float(np.copysign(np.inf, p[0, 0])) if p[0, 0] else 0.0
+    p, variance, decided = _differences(errors_a, errors_b, n_rows)
+    if decided is not None:
+        return decided
+    t = float(p[0, 0] / sqrt(variance / 5.0))
     return TestResult(t, float(2.0 * stats.t.sf(abs(t), 5)))
 
 
 @dataclass(frozen=True)
 class McNemarResult(TestResult):
-    """McNemar's test with the two discordant counts and which form of the test was used."""
+    """McNemar's test with its two counts; the statistic is the smaller one."""
 
     only_a_wrong: int = 0
     only_b_wrong: int = 0
-    exact: bool = True
 
 
 def mcnemar(y: ArrayLike, predictions_a: ArrayLike, predictions_b: ArrayLike) -> McNemarResult:
-    """McNemar's test on two machines' predictions of the same samples.
+    """McNemar's exact test on two machines' predictions of the same samples.
 
-    With fewer than ``MCNEMAR_EXACT_BELOW`` discordant samples the p-value is the exact two-sided binomial one
-    (the statistic is then the smaller count); with more, χ² = (|b − c| − 1)² / (b + c) with one degree of
-    freedom (Edwards' continuity correction). No discordant sample at all is p = 1.
+    Of the b + c samples that only one of the machines gets wrong, each is wrong by either with probability ½ under
+    equality: p is the two-sided binomial probability of counts at least as uneven, whatever their number. The usual
+    χ² = (|b − c| − 1)² / (b + c) of Edwards only approximates it (within 0.01), and where b = c, which is as even as
+    counts can be, gives p below 1 (0.84 at b = c = 13); it is not used. No such sample at all is p = 1.
+
+    >>> round(mcnemar([0] * 9, [1] * 7 + [0] * 2, [0] * 8 + [1]).p, 4)  # b = 7, c = 1
+    0.0703
     """
     y, a, b = np.asarray(y), np.asarray(predictions_a), np.asarray(predictions_b)
     if not y.shape == a.shape == b.shape or y.ndim != 1:
         raise McLsError(
-            f"McNemar's test needs one prediction a sample, got shapes {y.shape}, {a.shape} and {b.shape}"
+            f"McNemar's test needs one prediction per sample, got shapes {y.shape}, {a.shape} and {b.shape}"
         )
     only_a = int(((a != y) & (b == y)).sum())
     only_b = int(((a == y) & (b != y)).sum())
-    discordant = only_a + only_b
-    if discordant < MCNEMAR_EXACT_BELOW:
-        fewer = min(only_a, only_b)
-        p = min(1.0, 2.0 * float(stats.binom.cdf(fewer, discordant, 0.5))) if discordant else 1.0
-        return McNemarResult(float(fewer), p, discordant == 0, only_a, only_b, exact=True)
-    chi2 = max(abs(only_a - only_b) - 1, 0) ** 2 / discordant
-    return McNemarResult(chi2, float(stats.chi2.sf(chi2, 1)), False, only_a, only_b, exact=False)
+    fewer = min(only_a, only_b)
+    p = min(1.0, 2.0 * float(stats.binom.cdf(fewer, only_a + only_b, 0.5)))
+    return McNemarResult(float(fewer), p, only_a + only_b == 0, only_a_wrong=only_a, only_b_wrong=only_b)
 
 
 @dataclass(frozen=True)

@@ -139,6 +139,11 @@ class Row:
         """The cells of the protocol and of the nested estimate."""
         return self.cells + self.nested
 
+    @property
+    def tuned(self) -> bool:
+        """Whether there is anything to choose."""
+        return any(len(values) > 1 for values in self.cells[0].grid.values())
+
 
 @dataclass(frozen=True)
 class Plan:

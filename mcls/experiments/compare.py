@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,15 +22,23 @@ from mcls.evaluation.statistics import (
     mcnemar,
     ttest_5x2cv,
 )
-from mcls.experiments.cells import Row
+from mcls.experiments.cells import Row, plan
 from mcls.experiments.experiment import Experiment
 from mcls.experiments.loading import config_from
 from mcls.experiments.specs import format_spec, parse_spec
 from mcls.experiments.store import Record, Store, write_file
+from mcls.experiments.summary import markdown_table, to_csv, to_markdown
 from mcls.packing import unpack
 from mcls.seeds import derive
 
 DEFAULT_DATASETS = ("iris", "wine", "glass", "vowel", "yeast")
+
+#: Test → its name, and the columns of its figures in a table for people.
+TESTS = {
+    "f": ("F-test", ("f", "p(f)")),
+    "t": ("paired t-test", ("t", "p(t)")),
+    "mcnemar": ("McNemar's exact test", ("only A wrong", "only B wrong", "p(McNemar)")),
+}
 
 
 @dataclass(frozen=True)
@@ -46,10 +55,12 @@ class Pair:
     mcnemar: McNemarResult | None
 
     def verdict(self, test: str, alpha: float) -> str:
-        """What the test says in words: identical, not significant, or which machine is better."""
+        """What the test says in words: identical, not significant, undefined and why, or which machine is better."""
         result: TestResult | None = getattr(self, test)
         if result is None or self.error_a is None or self.error_b is None:
             return "not complete"
+        if result.undefined:
+            return f"undefined: {result.undefined}"
         if result.identical and (self.f is None or self.f.identical):
             return "identical"
         if not result.differs(alpha):
@@ -63,8 +74,83 @@ class Pair:
             worse_a = round(self.error_a - self.error_b, 9)
         return f"{self.a if worse_a < 0 else self.b} better" if worse_a else "they differ, equal on average"
 
+    def figures(self, test: str, digits: str) -> list[str]:
+        """The figures of a test in the order of ``TESTS``, empty where it has none; ``digits`` formats a statistic."""
+        result: TestResult | None = getattr(self, test)
+        if result is None or result.undefined:
+            return [""] * len(TESTS[test][1])
+        p = f"{result.p:.4g}"
+        if isinstance(result, McNemarResult):
+            return [str(result.only_a_wrong), str(result.only_b_wrong), p]
+        return ["" if result.identical else format(result.statistic, digits), p]
 
-def comparison(machines: Sequence[str], datasets: Sequence[str], seed: int, engine: str, out: Path) -> Experiment:
+
+@dataclass(frozen=True)
+class Comparison(Experiment):
+    """A 5×2cv experiment whose summary is the outcome of the tests at level ``alpha``."""
+
+    alpha: float = 0.05
+
+    @property
+    def labels(self) -> list[str]:
+        """The machines as the user named them, spelt as the registry does."""
+        return [
+            machine_label(format_spec(entry.name, {**entry.options, **entry.grid}))
+            for entry in self.config.machines
+        ]
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """The machines as tables name them, by label: with a word where nothing is chosen by cross-validation."""
+        named = zip(self.labels, self.plan.rows, strict=False)  # the rows of the first data set
+        return {label: label if row.tuned else f"{label} (not tuned)" for label, row in named}
+
+    def pairs(self) -> list[Pair]:
+        """Every two machines on every data set, tested from the stored cells."""
+        result = []
+        for rows in self._by_dataset():
+            records = [_records(row, self.store) for row in rows]
+            for i, j in combinations(range(len(rows)), 2):
+                result.append(_pair(rows[0], self.labels[i], self.labels[j], records[i], records[j]))
+        return result
+
+    def errors(self) -> tuple[list[str], np.ndarray]:
+        """Names of the data sets and mean errors (data sets, machines) in percent; NaN where cells are missing."""
+        names, table = [], []
+        for rows in self._by_dataset():
+            names.append(rows[0].dataset)
+            records = [_records(row, self.store) for row in rows]
+            table.append([_mean_error(found) if found else np.nan for found in records])
+        return names, np.array(table, dtype=float)
+
+    def ranking(self) -> FriedmanResult | None:
+        """Friedman's test of more than two machines; None with fewer, or with fewer than two data sets."""
+        return ranking(self.errors()[1], self.alpha) if len(self.labels) > 2 else None
+
+    def write_summary(self) -> None:
+        """Write ``summary.csv`` (a row per pair), ``machines.csv`` (per machine), ``ranking.csv``, ``summary.md``."""
+        lines, found, result = self.summary(), self.pairs(), self.ranking()
+        page = to_markdown(self.config.name, self.config.description, lines, self.plan.n_shared)
+        columns, rows = pair_table(found, list(TESTS), self.alpha, self.titles)
+        page += "\n".join(["", f"## Tests at level {self.alpha:g}", "", *markdown_table(columns, rows), ""])
+        if result is not None:
+            columns, rows = rank_table(*self.errors(), self.titles, result)
+            told = [line for text in ranking_words(self.labels, result) for line in ("", text)]
+            page += "\n".join(["", "## Ranks", "", *markdown_table(columns, rows), *told, ""])
+            write_file(self.folder / "ranking.csv", _ranking_csv(self.labels, result))
+        write_file(self.folder / "summary.csv", _pairs_csv(found, self.titles, self.alpha))
+        write_file(self.folder / "machines.csv", to_csv(lines))
+        write_file(self.folder / "summary.md", page)
+
+    def _by_dataset(self) -> list[Sequence[Row]]:
+        # The plan lists the machines of one data set after those of another.
+        rows, n = self.plan.rows, len(self.config.machines)
+        return [rows[i : i + n] for i in range(0, len(rows), n)]
+
+
+def comparison(
+    machines: Sequence[str], datasets: Sequence[str], seed: int, engine: str, out: Path, alpha: float = 0.05
+) -> Comparison:
     """The experiment behind a comparison: 5×2cv of every machine on every data set, stored like any other.
 
     All comparisons share their cells, below ``out/compare/``; each has a folder of its own there for its summary.
@@ -79,7 +165,7 @@ def comparison(machines: Sequence[str], datasets: Sequence[str], seed: int, engi
         "engine": engine,
     }
     config = config_from(values, "compare")
-    return Experiment.prepare(config, Path(), out, _folder_name(machines, datasets, seed))
+    return Comparison(config, Path(), out, plan(config), _folder_name(machines, datasets, seed), alpha)
 
 
 def _folder_name(machines: Sequence[str], datasets: Sequence[str], seed: int) -> str:
@@ -102,35 +188,72 @@ def machine_label(text: str) -> str:
     return format_spec(get_machine(name).name, options)
 
 
-def pairs(experiment: Experiment, machines: Sequence[str]) -> list[Pair]:
-    """Every two machines on every data set, tested from the stored cells."""
-    labels = [machine_label(text) for text in machines]
-    result = []
-    for rows in _by_dataset(experiment, len(labels)):
-        records = [_records(row, experiment.store) for row in rows]
-        for i, j in combinations(range(len(labels)), 2):
-            result.append(_pair(rows[0], labels[i], labels[j], records[i], records[j]))
-    return result
-
-
-def errors(experiment: Experiment, n_machines: int) -> tuple[list[str], np.ndarray]:
-    """Names of the data sets and the mean errors (data sets, machines) in percent; NaN where cells are missing."""
-    names, table = [], []
-    for rows in _by_dataset(experiment, n_machines):
-        names.append(rows[0].dataset)
-        records = [_records(row, experiment.store) for row in rows]
-        table.append([_mean_error(found) if found else np.nan for found in records])
-    return names, np.array(table, dtype=float)
-
-
 def ranking(table: np.ndarray, alpha: float) -> FriedmanResult | None:
     """Friedman's test over the data sets that are complete; None with fewer than two of them."""
     complete = table[np.isfinite(table).all(axis=1)]
     return friedman(complete, alpha) if len(complete) >= 2 else None
 
 
-def write_ranking(experiment: Experiment, labels: Sequence[str], result: FriedmanResult) -> Path:
-    """Write ``ranking.csv`` beside the summary: a row a machine with its average rank, Friedman's test in each."""
+def pair_table(
+    found: Sequence[Pair], tests: Sequence[str], alpha: float, titles: Mapping[str, str]
+) -> tuple[list[str], list[list[str]]]:
+    """Headings and rows for people: two machines are columns of their own, more are named in each row."""
+    named = len(titles) > 2
+    columns = ["data set", *(["A", "B", "error A", "error B"] if named else titles.values())]
+    for test in tests:
+        columns += [*TESTS[test][1], "verdict" if len(tests) == 1 else f"verdict({test})"]
+    rows = []
+    for pair in found:
+        row = [pair.dataset, *([titles[pair.a], titles[pair.b]] if named else [])]
+        row += ["" if error is None else f"{error:.2f}" for error in (pair.error_a, pair.error_b)]
+        for test in tests:
+            row += [*pair.figures(test, ".3f"), pair.verdict(test, alpha)]
+        rows.append(row)
+    return columns, rows
+
+
+def rank_table(
+    names: Sequence[str], table: np.ndarray, titles: Mapping[str, str], result: FriedmanResult | None
+) -> tuple[list[str], list[list[str]]]:
+    """Headings and rows for people: the errors (data sets, machines) in percent, and the average ranks below."""
+    rows = [[name, *("" if np.isnan(e) else f"{e:.2f}" for e in line)] for name, line in zip(names, table)]
+    if result is not None:
+        rows.append(["average rank", *(f"{rank:.2f}" for rank in result.ranks)])
+    return ["data set", *titles.values()], rows
+
+
+def ranking_words(labels: Sequence[str], result: FriedmanResult) -> list[str]:
+    """Friedman's test and Nemenyi's, a sentence each."""
+    sharper = (
+        f"the same order on all of them has p = {result.iman_davenport_p:.4g}, exactly"
+        if result.one_order
+        else f"Iman-Davenport F = {result.iman_davenport:.3f}, p = {result.iman_davenport_p:.4g}"
+    )
+    pairs = combinations(range(len(labels)), 2)
+    differing = "; ".join(f"{labels[i]} and {labels[j]}" for i, j in pairs if result.differs(i, j))
+    return [
+        f"Friedman over {result.n_datasets} data sets: chi2 = {result.chi2:.3f}, p = {result.p:.4g}; {sharper}",
+        f"Nemenyi at {result.alpha:g}: average ranks further apart than {result.critical_difference:.2f} differ: "
+        + (differing or "none"),
+    ]
+
+
+def _pairs_csv(found: Sequence[Pair], titles: Mapping[str, str], alpha: float) -> str:
+    """One row per data set and pair: the errors in percent, every statistic, p-value and verdict."""
+    tuned = {label: str(label == title).lower() for label, title in titles.items()}
+    head = ["dataset", "machine_a", "machine_b", "tuned_a", "tuned_b", "error_a", "error_b", "alpha"]
+    head += ["f", "p_f", "verdict_f", "t", "p_t", "verdict_t"]
+    rows = []
+    for pair in found:
+        row = [pair.dataset, pair.a, pair.b, tuned[pair.a], tuned[pair.b]]
+        row += ["" if error is None else f"{error:.4f}" for error in (pair.error_a, pair.error_b)]
+        tests = [word for test in TESTS for word in (*pair.figures(test, ".6g"), pair.verdict(test, alpha))]
+        rows.append([*row, f"{alpha:g}", *tests])
+    return _csv([*head, "only_a_wrong", "only_b_wrong", "p_mcnemar", "verdict_mcnemar"], rows)
+
+
+def _ranking_csv(labels: Sequence[str], result: FriedmanResult) -> str:
+    """One row per machine with its average rank, Friedman's test in each."""
     test = {
         "n_datasets": result.n_datasets,
         "friedman_chi2": result.chi2,
@@ -140,18 +263,16 @@ def write_ranking(experiment: Experiment, labels: Sequence[str], result: Friedma
         "alpha": result.alpha,
         "critical_difference": result.critical_difference,
     }
+    rows = [[label, rank, *test.values()] for label, rank in zip(labels, result.ranks, strict=True)]
+    return _csv(["machine", "average_rank", *test], rows)
+
+
+def _csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(["machine", "average_rank", *test])
-    writer.writerows([label, rank, *test.values()] for label, rank in zip(labels, result.ranks, strict=True))
-    path = experiment.folder / "ranking.csv"
-    write_file(path, buffer.getvalue())
-    return path
-
-
-def _by_dataset(experiment: Experiment, n_machines: int) -> list[Sequence[Row]]:
-    rows = experiment.plan.rows
-    return [rows[i : i + n_machines] for i in range(0, len(rows), n_machines)]
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return buffer.getvalue()
 
 
 def _records(row: Row, store: Store) -> list[Record] | None:
@@ -177,7 +298,7 @@ def _pair(row: Row, a: str, b: str, of_a: list[Record] | None, of_b: list[Record
         b=b,
         error_a=error_a,
         error_b=error_b,
-        f=ftest_5x2cv(halves_a, halves_b),
-        t=ttest_5x2cv(halves_a, halves_b),
+        f=ftest_5x2cv(halves_a, halves_b, len(y)),
+        t=ttest_5x2cv(halves_a, halves_b, len(y)),
         mcnemar=mcnemar(y, first_a, first_b),
     )

@@ -20,7 +20,7 @@ from pydantic import (
 )
 
 from mcls.errors import McLsError, unknown_name
-from mcls.experiments.specs import format_options, format_spec, parse_spec
+from mcls.experiments.specs import format_options, format_spec, parse_spec, split_grid
 
 #: More points than this in one grid is taken for a slip.
 MOST_POINTS = 100_000
@@ -93,8 +93,10 @@ def _dataset_fields(value: Any) -> Any:
 def _machine_fields(value: Any) -> Any:
     if not isinstance(value, str):
         return value
-    name, options = parse_spec(value)
-    return {"name": name, "options": options} if options else {"name": name}
+    name, given = parse_spec(value)
+    options, grid = split_grid(given)
+    fields = {"options": options, "grid": grid}
+    return {"name": name, **{field: values for field, values in fields.items() if values}}
 
 
 def looks_like_table(text: str) -> bool:
@@ -227,7 +229,7 @@ class ExperimentConfig(_Strict):
         self._check_grid_names()
         _refuse_twice("datasets", [entry.label for entry in self.datasets])
         _refuse_twice(
-            "machines", [format_spec(m.name, o) for m in self.machines if not m.grid for o in m.variants()]
+            "machines", [format_spec(m.name, {**o, **m.grid}) for m in self.machines for o in m.variants()]
         )
         return self
 
@@ -341,7 +343,7 @@ def effective_grid(
     merged = {**machine.grid, **{k: v for k, v in common.items() if k in parameters}, **own}
     kernel = parameters.get("kernel")
     grid = {
-        name: grid_values(name, values)
+        name: [machine.grid_value(name, value) for value in grid_values(name, values)]
         for name, values in sorted(merged.items())
         if name not in options
         and name not in machine.params

@@ -9,6 +9,7 @@ from typing import Any
 from mcls.errors import McLsError
 
 _INTEGER = re.compile(r"[-+]?\d{1,18}")
+_PLUS = re.compile(r"(?<!\d[eE])\+")  # but not that of 1e+3
 _WORDS = {"true": True, "false": False, "none": None, "null": None}
 
 
@@ -55,6 +56,21 @@ def parse_spec(text: str) -> tuple[str, dict[str, Any]]:
     return name, options
 
 
+def split_grid(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Part options into those with one value and those to be tuned: a range ``2^-2..2^6`` or a list ``1+10+100``.
+
+    >>> split_grid({"kernel": "rbf", "C": "2^-2..2^6", "gamma": "0.5+1e+2"})
+    ({'kernel': 'rbf'}, {'C': '2^-2..2^6', 'gamma': [0.5, 100.0]})
+    """
+    grid: dict[str, Any] = {}
+    for name, value in options.items():
+        if isinstance(value, str) and len(items := _PLUS.split(value)) > 1:
+            grid[name] = [parse_scalar(item) for item in items]
+        elif isinstance(value, str) and (".." in value or "^" in value):
+            grid[name] = value
+    return {name: value for name, value in options.items() if name not in grid}, grid
+
+
 def format_spec(name: str, options: Mapping[str, Any]) -> str:
     """Write a name with options back as ``parse_spec`` reads it.
 
@@ -74,4 +90,6 @@ def _format(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
+    if isinstance(value, list):
+        return "+".join(_format(item) for item in value)
     return str(value)

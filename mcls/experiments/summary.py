@@ -39,6 +39,7 @@ class Line:
     chosen: dict[str, Any]
     time_mean: float | None
     time_total: float | None
+    tuned: bool = True  # whether there was anything to choose
 
     @property
     def missing(self) -> int:
@@ -86,6 +87,7 @@ def _line(row: Row, store: Store) -> Line:
         chosen=_most_frequent(done) if complete else {},
         time_mean=float(np.mean(seconds)) if complete else None,
         time_total=float(np.sum(seconds)) if complete else None,
+        tuned=row.tuned,
     )
 
 
@@ -107,11 +109,17 @@ def _most_frequent(records: Sequence[Record]) -> dict[str, Any]:
 TIME_COLUMNS = ("time_mean", "time_total")
 
 
+def _some_tuned(lines: Sequence[Line]) -> bool:
+    """Whether tuned and untuned machines stand side by side, which a reader must know."""
+    return len({line.tuned for line in lines}) > 1
+
+
 def to_csv(lines: Sequence[Line]) -> str:
     """The summary as CSV: errors in percent, an empty field for what is not known, times last."""
     tuned = sorted({name for line in lines for name in line.chosen})
     figures = ("mean", "std", "best", "worst", "nested", "oracle")
     head = ["dataset", "machine", "labelbook", "options", "protocol", "replicates", "done", "failed", "missing"]
+    head += ["tuned"] if _some_tuned(lines) else []
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow([*head, *figures, *(f"chosen_{name}" for name in tuned), *TIME_COLUMNS])
@@ -133,9 +141,11 @@ def to_markdown(title: str, description: str, lines: Sequence[Line], n_shared: i
     text = [f"# {title}", ""]
     if description:
         text += [" ".join(description.split()), ""]
-    text += ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
-    text += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
-    text += ["", "Errors in percent; the time is that of one replicate, in seconds."]
+    text += [
+        *markdown_table(columns, rows),
+        "",
+        "Errors in percent; the time is that of one replicate, in seconds.",
+    ]
     if any(line.protocol == "published" for line in lines):
         text += ["", "`published`: the smallest cross-validation error over the grid, which is optimistic."]
     if n_shared:
@@ -146,6 +156,12 @@ def to_markdown(title: str, description: str, lines: Sequence[Line], n_shared: i
     return "\n".join(text) + "\n"
 
 
+def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a Markdown table."""
+    head = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
+    return head + ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+
+
 def table(lines: Sequence[Line]) -> tuple[list[str], list[list[str]]]:
     """Headings and cells of the summary for people, without the columns that nothing fills."""
     tuned = sorted({name for line in lines for name in line.chosen})
@@ -154,6 +170,7 @@ def table(lines: Sequence[Line]) -> tuple[list[str], list[list[str]]]:
         "machine": [line.machine for line in lines],
         "labelbook": [line.labelbook for line in lines],
         "options": [line.options for line in lines],
+        "tuned": ["not tuned" if _some_tuned(lines) and not line.tuned else "" for line in lines],
         "mean": [_number(line.mean, 2) for line in lines],
         # Best and worst tell the spread of `published`, as in its tables; the others print mean ± deviation.
         "std": ["" if line.protocol == "published" else _number(line.std, 2) for line in lines],

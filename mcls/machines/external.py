@@ -1,8 +1,9 @@
 """Machines named ``sk:…``: any classifier of the installed scikit-learn, by its import name.
 
 ``sk:RidgeClassifier``, ``sk:svm.SVC`` and ``sk:linear_model.LogisticRegression`` are looked up among the classifiers
-that scikit-learn itself lists; nothing else can be named, for a config is data and imports no code. Options and grid
-come from the config. Such a machine works on the features, not on a kernel matrix: it is refitted in every fold.
+that scikit-learn itself lists; nothing else can be named, for a config is data and imports no code. The common ones
+have a grid here, the others have the grid that the user gives or are not tuned. Such a machine works on the features,
+not on a kernel matrix: it is refitted in every fold.
 """
 
 from __future__ import annotations
@@ -14,9 +15,32 @@ from typing import Any
 from sklearn.utils import all_estimators
 
 from mcls.errors import McLsError, unknown_name
-from mcls.machines.registry import Machine
+from mcls.machines.registry import Machine, Tuned
 
 PREFIX = "sk:"
+
+_TREES = {"max_features": Tuned((0.25, 0.5, 0.75), -1)}
+#: Class → what is tuned: for features in [−1, 1], and few enough points to be quick. NuSVC has none: a nu that suits
+#: one table is infeasible for another with rarer classes.
+_TUNED = {
+    "SVC": {"gamma": Tuned((2.0**-6, 2.0**-4, 2.0**-2, 1.0, 4.0), -1), "C": Tuned((0.25, 2.0, 16.0, 128.0), -1)},
+    "LinearSVC": {"C": Tuned((2.0**-4, 2.0**-2, 1.0, 4.0, 16.0, 64.0, 256.0), -1)},
+    "LogisticRegression": {"C": Tuned((0.01, 0.1, 1.0, 10.0, 100.0, 1000.0), -1)},
+    "RidgeClassifier": {"alpha": Tuned((0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0))},
+    "KNeighborsClassifier": {"n_neighbors": Tuned((1, 3, 5, 9, 15))},
+    "GaussianNB": {"var_smoothing": Tuned((1e-9, 1e-6, 1e-3, 1e-2, 1e-1, 1.0))},
+    "DecisionTreeClassifier": {"min_samples_leaf": Tuned((1, 2, 4, 8, 16))},
+    "RandomForestClassifier": _TREES,
+    "ExtraTreesClassifier": _TREES,
+    "GradientBoostingClassifier": {"learning_rate": Tuned((0.05, 0.2), -1), "max_depth": Tuned((2, 4), -1)},
+    "HistGradientBoostingClassifier": {
+        "learning_rate": Tuned((0.05, 0.2), -1),
+        "max_leaf_nodes": Tuned((4, 15), -1),
+    },
+    "MLPClassifier": {"alpha": Tuned((1e-4, 1e-1)), "learning_rate_init": Tuned((0.001, 0.01), -1)},
+}
+#: With scikit-learn's own limits these often stop before they have converged, at the ends of the grids above.
+_ITERATIONS = {"LinearSVC": 10_000, "LogisticRegression": 1000, "MLPClassifier": 500}
 
 
 class SklearnMachine(Machine):
@@ -24,12 +48,25 @@ class SklearnMachine(Machine):
 
     def create(self, **params: Any) -> Any:
         """Make the classifier; unknown parameters and impossible values are refused."""
-        classifier = super().create(**params)
+        short = self.name.removeprefix(PREFIX)
+        longer = {"max_iter": _ITERATIONS[short]} if short in _ITERATIONS else {}
+        classifier = super().create(**{**longer, **params})
         try:
             classifier._validate_params()
         except ValueError as error:
             raise McLsError(f"{self.name}: {error}") from None
         return classifier
+
+    def grid_value(self, name: str, value: Any) -> Any:
+        """A value as the classifier takes it: 2^3 is 8, also where only a whole number is allowed."""
+        try:
+            self.create(**{name: value})
+        except McLsError:
+            if not isinstance(value, float) or not value.is_integer():
+                raise
+            value = int(value)
+            self.create(**{name: value})
+        return value
 
 
 def sklearn_machine(name: str) -> SklearnMachine:
@@ -59,7 +96,7 @@ def sklearn_machine(name: str) -> SklearnMachine:
         f"{cls.__module__}:{cls.__name__}",
         f"scikit-learn's {cls.__name__}",
         f"{_public_module(cls)}.{cls.__name__}",
-        tuned={},
+        tuned=_TUNED.get(cls.__name__, {}),
     )
 
 

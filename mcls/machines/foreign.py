@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -41,8 +42,25 @@ class ForeignMachine:
         engine: str = "fast",
         prepared: Any = None,
     ) -> list[Array]:
-        """As ``BaseMachine.sweep``, one fit per fold and point."""
-        return [refit(self, X, y, n_classes, fold, points) for fold in folds]
+        """As ``BaseMachine.sweep``, one fit per fold and point.
+
+        A point that cannot be fitted to some fold (more neighbours than rows) scores −∞ everywhere and is never right;
+        that is an error only where no point is left.
+        """
+        results = [np.full((len(points), len(test), n_classes), -np.inf) for _, test in folds]
+        failed = 0
+        for i, point in enumerate(points):
+            try:
+                found = [refit(self, X, y, n_classes, fold, [point])[0] for fold in folds]
+            except ValueError as error:
+                failed += 1
+                if failed == len(points):
+                    raise
+                warnings.warn(f"left out of the grid: {dict(point)}, {error}", stacklevel=2)
+                continue
+            for scores, of_fold in zip(results, found, strict=True):
+                scores[i] = of_fold
+        return results
 
 
 def as_machine(estimator: Any) -> Any:

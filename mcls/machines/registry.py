@@ -15,11 +15,12 @@ from mcls.errors import McLsError, unknown_name
 
 @dataclass(frozen=True)
 class Tuned:
-    """A parameter that a grid search tunes: its default values, and whether larger (+1) or smaller (−1) values give
-    the smoother model, which breaks ties; 0 where neither does.
+    """A parameter that a grid search tunes: its default values, a range or a list.
+
+    ``smoother`` says whether larger (+1) or smaller (−1) values give the smoother model, which breaks ties; 0: neither.
     """
 
-    values: str
+    values: str | tuple[Any, ...]
     smoother: int = 1
 
 
@@ -51,7 +52,7 @@ class Machine:
     many_rows: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def grid(self) -> dict[str, str]:
+    def grid(self) -> dict[str, Any]:
         """Default values of what a grid search tunes."""
         return {name: tuned.values for name, tuned in self.tuned.items()}
 
@@ -75,6 +76,10 @@ class Machine:
             if name not in valid:
                 raise unknown_name(f"parameter of {self.name}", name, valid)
         return self.cls(**self.params, **params)
+
+    def grid_value(self, name: str, value: Any) -> Any:
+        """A value of a grid as the estimator takes it."""
+        return value
 
 
 MACHINES: dict[str, Machine] = {}

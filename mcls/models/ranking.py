@@ -47,6 +47,8 @@ class Ranking:
         first, second = self.machines[0].machine, self.machines[1].machine
         if self.test.identical:
             return f"{first} and {second} never differ"
+        if self.test.undefined:
+            return f"the test between {first} and {second} is undefined: {self.test.undefined}"
         said = f"f = {self.test.statistic:.2f}, p = {self.test.p:.3f}"
         if not self.test.differs(alpha):
             return f"the difference between {first} and {second} is not significant ({said})"
@@ -100,4 +102,4 @@ def compare(a: Quest, b: Quest, say: Say | None = None) -> tuple[TestResult, tup
             [five_by_two(quest.task(rows), derive(a.seed, "5x2cv", i), a.folds)["errors"] for i in range(5)]
             for quest in (a, b)
         ]
-    return ftest_5x2cv(*errors), (float(np.mean(errors[0])), float(np.mean(errors[1])))
+    return ftest_5x2cv(errors[0], errors[1], len(rows)), (float(np.mean(errors[0])), float(np.mean(errors[1])))

@@ -20,7 +20,7 @@ from mcls.evaluation.folds import LEAVE_ONE_OUT, make_folds
 from mcls.evaluation.grid import GridResult, search
 from mcls.evaluation.protocols import Task, hold_out_rows
 from mcls.experiments.config import effective_grid
-from mcls.experiments.specs import format_spec, parse_scalar, parse_spec
+from mcls.experiments.specs import format_spec, parse_spec, split_grid
 from mcls.kernels import squared_distances
 from mcls.machines.registry import Machine, get_machine
 from mcls.models.memory import available_bytes, exact_fit_bytes
@@ -260,7 +260,9 @@ class Quest:
         tuned = {  # the widths and the strengths of regularisation
             name: values
             for name, values in self.grid.items()
-            if name in self.entry.smoother and all(value > 0 for value in values)
+            if isinstance(self.entry.grid.get(name), str)
+            and name in self.entry.smoother
+            and all(value > 0 for value in values)
         }
         edges: dict[str, str] = {}
         for name, values in tuned.items():
@@ -331,8 +333,8 @@ def _parse_ranges(text: str) -> dict[str, Any]:
             f"'{text}' is no grid; write sigma=2^-2..2^6 for a range and sigma=0.5+1+2 for a list, "
             "and join parameters by commas"
         ) from None
-    lists = {name: v.split("+") for name, v in ranges.items() if isinstance(v, str) and "+" in v and ".." not in v}
-    return {**ranges, **{name: [parse_scalar(item) for item in items] for name, items in lists.items()}}
+    single, lists = split_grid(ranges)
+    return {**single, **lists}
 
 
 def _own_grid(grid: Any, entry: Machine, estimator: Any, X: Array, seed: int) -> Mapping[str, Any]:
@@ -353,13 +355,13 @@ def automatic_grid(entry: Machine, X: Array, seed: int = 0) -> dict[str, list[fl
 
     ``sigma`` goes in nine steps from 1/16 to 4 times the median distance between two rows. A parameter that
     regularises (``Machine.smoother`` says in which direction) goes from 2^-10 to 2^4, or from 2^-4 to 2^10 where
-    smaller is smoother. Any other keeps the registry's values.
+    smaller is smoother. Any other, and one with a list of values, keeps the registry's.
     """
     values: dict[str, list[float]] = {}
     for name in entry.grid:
         if name == "sigma":
             values[name] = (median_distance(X, seed) * 2.0**_WIDTHS).tolist()
-        elif name in entry.smoother:
+        elif name in entry.smoother and isinstance(entry.grid[name], str):
             values[name] = sorted((2.0 ** (entry.smoother[name] * _STRENGTHS)).tolist())
     return values
 

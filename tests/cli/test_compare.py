@@ -7,13 +7,13 @@ import io
 import subprocess
 import sys
 from itertools import combinations
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from mcls.cli.app import main
-from mcls.cli.compare import _print_ranking
-from mcls.evaluation.statistics import friedman
+from mcls.experiments.loading import load_config
 
 SETS = ["--dataset", "iris:sample=60", "--dataset", "wine:sample=60", "-j", "1"]
 
@@ -48,8 +48,8 @@ def test_all_tests_at_once_as_csv_and_resumed(call):
     code, out, err = call(*args)
     assert code == 0
     rows = list(csv.DictReader(io.StringIO(out)))
-    head = ["data set", "oneLSM:sigma=1", "ovO:sigma=0.2", "f", "p(f)", "t", "p(t)"]
-    assert list(rows[0]) == [*head, "only A wrong", "only B wrong", "p(McNemar)", "verdict"]
+    head = ["data set", "oneLSM:sigma=1", "ovO:sigma=0.2", "f", "p(f)", "verdict(f)", "t", "p(t)", "verdict(t)"]
+    assert list(rows[0]) == [*head, "only A wrong", "only B wrong", "p(McNemar)", "verdict(mcnemar)"]
     assert [row["data set"] for row in rows] == ["iris:sample=60", "wine:sample=60"]
     assert all(0 <= float(row[p]) <= 1 for row in rows for p in ("p(f)", "p(t)", "p(McNemar)"))
     assert "20/20 cells" in err
@@ -98,13 +98,6 @@ def test_csv_of_many_machines_is_one_table_and_the_ranks_are_in_a_file(call):
     assert len(pd.read_csv(io.StringIO(out))) == 6  # a row a data set and pair, and nothing else
 
 
-def test_one_order_everywhere_has_an_exact_p(capsys):
-    _print_ranking(["a", "b", "c"], friedman([[1.0, 2.0, 3.0], [2.0, 3.0, 9.0]]))
-    out = capsys.readouterr().out
-    assert "chi2 = 4.000, p = 0.1353; the same order on all of them has p = 0.1667, exactly" in out
-    assert "inf" not in out
-
-
 def test_a_table_of_ones_own(call, tmp_path):
     rows = [f"{i % 2 + i / 100},{i * 3 % 5},{'ab'[i % 2]}" for i in range(40)]
     (tmp_path / "my.csv").write_text("u,v,kind\n" + "\n".join(rows) + "\n")
@@ -122,6 +115,121 @@ def test_a_table_with_a_column_of_text(call, tmp_path):
     assert code == 0
     (row,) = csv.DictReader(io.StringIO(out))
     assert (row["oneLSM:sigma=1"], row["ovO:sigma=1"]) == ("0.00", "0.00")  # the text tells the class
+
+
+def _written(err: str) -> Path:
+    """The folder that the command names at its end."""
+    return Path(err.split("see ")[1].splitlines()[0]).parent
+
+
+def test_every_figure_printed_is_in_the_summary(call):
+    machines = ["oneLSM:sigma=1", "ovO:sigma=0.2", "oneLSM:kernel=linear"]
+    _, out, err = call(*machines, *SETS, "--ftest", "--ttest", "--mcnemar", "--alpha", "0.3", "--csv")
+    printed = list(csv.DictReader(io.StringIO(out)))
+    stored = list(csv.DictReader((_written(err) / "summary.csv").open()))
+    page = (_written(err) / "summary.md").read_text()
+    assert len(stored) == len(printed) == 6
+    names = {"data set": "dataset", "A": "machine_a", "B": "machine_b", "p(f)": "p_f", "p(t)": "p_t"}
+    names |= {"only A wrong": "only_a_wrong", "only B wrong": "only_b_wrong", "p(McNemar)": "p_mcnemar"}
+    names |= {f"verdict({test})": f"verdict_{test}" for test in ("f", "t", "mcnemar")}
+    assert any(row["verdict_f"].endswith(" better") for row in stored)
+    for row, kept in zip(printed, stored, strict=True):
+        assert {name: row[name] for name in names} == {name: kept[names[name]] for name in names}
+        for name, key in (("error A", "error_a"), ("error B", "error_b"), ("f", "f"), ("t", "t")):
+            assert float(kept[key] or 0) == pytest.approx(float(row[name] or 0), abs=0.006)
+        assert kept["alpha"] == "0.3"
+        assert "| " + " | ".join(row.values()) + " |" in page
+    # Ranks and Friedman's test, as printed without --csv, stand there too.
+    _, out, _ = call(*machines, *SETS, "--alpha", "0.3")
+    for sentence in (line for line in out.splitlines() if line.startswith(("Friedman", "Nemenyi"))):
+        assert sentence in page
+    assert "| average rank |" in page
+    machine_rows = list(csv.DictReader((_written(err) / "machines.csv").open()))
+    assert [row["machine"] for row in machine_rows] == ["oneLSM", "ovO", "oneLSM"] * 2
+
+
+def test_a_test_without_variance_is_undefined_on_the_screen_and_in_the_files(call, monkeypatch):
+    from mcls.experiments.runner import compute
+
+    def alike(cell):
+        record = compute(cell)
+        more = 1 / 30 if cell.machine == "ovO" and cell.replicate == 0 else 0.0
+        return {**record, "result": {**record["result"], "errors": [0.1 + more, 0.1 + more]}}
+
+    monkeypatch.setattr("mcls.experiments.runner.compute", alike)
+    args = ["oneLSM:sigma=1", "ovO:sigma=1", *SETS[:2], "-j", "1", "--ftest", "--ttest"]
+    code, out, err = call(*args, "--csv")
+    assert code == 0
+    (row,) = csv.DictReader(io.StringIO(out))
+    (kept,) = csv.DictReader((_written(err) / "summary.csv").open())
+    assert (row["f"], row["p(f)"], row["t"], row["p(t)"]) == (kept["f"], kept["p_f"], kept["t"], kept["p_t"])
+    assert kept["f"] + kept["p_f"] + kept["t"] + kept["p_t"] == ""
+    for verdict in (row["verdict(f)"], row["verdict(t)"], kept["verdict_f"], kept["verdict_t"]):
+        assert verdict.startswith("undefined: no variance")
+    _, out, _ = call(*args)
+    assert out.count("undefined: no variance") == 2
+    assert "undefined: no variance" in (_written(err) / "summary.md").read_text()
+
+
+def test_common_classifiers_of_scikit_learn_are_tuned_and_the_others_say_that_they_are_not(call):
+    args = ["oneLSM:sigma=1", "sk:KNeighborsClassifier", "sk:NearestCentroid", *SETS[:2], "-j", "1"]
+    code, out, err = call(*args)
+    assert code == 0
+    rows = [line for line in out.splitlines() if line.startswith(" iris") and "NearestCentroid" in line]
+    assert len(rows) == 2
+    assert all("sk:NearestCentroid (not tuned)" in row for row in rows)
+    assert "KNeighborsClassifier (not tuned)" not in out
+    assert "oneLSM:sigma=1 (not tuned)" not in out
+    stored = list(csv.DictReader((_written(err) / "summary.csv").open()))
+    assert [row["tuned_a"] for row in stored] == ["true", "true", "true"]
+    assert [row["tuned_b"] for row in stored] == ["true", "false", "false"]
+    machines = list(csv.DictReader((_written(err) / "machines.csv").open()))
+    assert [row["tuned"] for row in machines] == ["True", "True", "False"]
+    assert machines[1]["chosen_n_neighbors"] in {"1", "3", "5", "9", "15"}
+    assert "sk:NearestCentroid: not tuned; a range or a list gives a grid" in err
+
+
+def test_a_grid_on_the_command_line(call):
+    tuned = ["oneLSM:gamma=0.25,sigma=2^-1..2^1", "sk:SVC:C=1+10+1e+2,gamma=0.5"]
+    code, out, err = call(*tuned, *SETS[:2], "-j", "1", "--csv")
+    assert code == 0
+    (row,) = csv.DictReader(io.StringIO(out))
+    assert {tuned[0], "sk:SVC:gamma=0.5,C=1+10+100"} <= set(row)
+    folder = _written(err)
+    config = load_config(folder / "config.yaml")
+    assert [entry.grid for entry in config.machines] == [{"sigma": "2^-1..2^1"}, {"C": [1, 10, 100.0]}]
+    machines = list(csv.DictReader((folder / "machines.csv").open()))
+    assert machines[0]["chosen_sigma"] in {"0.5", "1", "2"}
+    assert machines[1]["chosen_C"] in {"1", "10", "100"}
+
+
+def test_powers_of_two_are_whole_numbers_where_a_classifier_wants_them(call):
+    args = ["sk:KNeighborsClassifier:n_neighbors=2^0..2^2", "sk:DecisionTreeClassifier:min_samples_leaf=2^0..2^2"]
+    code, _, err = call(*args, *SETS[:2], "-j", "1")
+    assert code == 0, err
+    machines = list(csv.DictReader((_written(err) / "machines.csv").open()))
+    assert {machines[0]["chosen_n_neighbors"], machines[1]["chosen_min_samples_leaf"]} <= {"1", "2", "4"}
+
+
+def test_a_table_too_small_for_the_largest_value_of_a_grid_has_the_others(call, tmp_path):
+    rows = [f"{i % 2 + i / 100},{i * 3 % 5},{'ab'[i % 2]}" for i in range(20)]
+    (tmp_path / "my.csv").write_text("u,v,kind\n" + "\n".join(rows) + "\n")
+    args = ["oneLSM:sigma=1", "sk:KNeighborsClassifier", "--dataset", f"{tmp_path}/my.csv:target=kind", "-j", "1"]
+    code, out, err = call(*args)
+    assert code == 0, err
+    assert "my " in out
+    assert "left out of the grid: {'n_neighbors': 15}" in err or "left out of the grid: {'n_neighbors': 9}" in err
+    assert len(err.splitlines()) <= 4
+
+
+def test_classifiers_that_do_not_converge_are_told_in_one_line(call):
+    machines = ["sk:LogisticRegression:max_iter=2", "sk:MLPClassifier:max_iter=2"]
+    code, _, err = call(*machines, *SETS[:2], "-j", "1")
+    assert code == 0
+    told = [line for line in err.splitlines() if "onverge" in line]
+    assert len(told) == 1
+    assert told[0].startswith("10 cells came with warnings")
+    assert len(err.splitlines()) <= 3
 
 
 def test_each_comparison_keeps_its_summary_and_all_share_the_cells(call, tmp_path, capsys):
@@ -156,6 +264,15 @@ def test_each_comparison_keeps_its_summary_and_all_share_the_cells(call, tmp_pat
         (["oneLSM", "ovO", "--dataset", "irsi"], "datasets[0]: unknown data set 'irsi'; did you mean 'iris'?"),
         (["oneLSM", "ovO:labelbook=pm1"], "unknown parameter of ovO 'labelbook'"),
         (["oneLSM", "oneLSM"], "lists oneLSM twice"),
+        (["oneLSM:sigma=1+2", "oneLSM:sigma=1+2"], "lists oneLSM:sigma=1+2 twice"),
+        (["oneLSM", "sk:SVC:C=2^-2..3^2"], "both ends of a range need one positive base"),
+        (["oneLSM", "sk:SVC:C=1..4"], "'1..4' is not a range; write it like 2^-4..2^4"),
+        (["oneLSM", "sk:SVC:C=1+x"], "sk:SVC: The 'C' parameter of SVC must be a float"),
+        (["oneLSM", "sk:SVC:C=-1+1"], "sk:SVC: The 'C' parameter of SVC must be a float"),
+        (["oneLSM", "sk:SVC:c=1+2"], "unknown parameter of SVC in its grid: 'c'; did you mean 'C'?"),
+        (["oneLSM", "sk:KNeighborsClassifier:n_neighbors=2^-1..2^1"], "must be an int in the range [1, inf)"),
+        (["ovO", "oneLSM:sigma=1+-2"], "sigma must be a positive number"),
+        (["ovO", "oneLSM:sigma=1+1"], "'sigma' lists a value twice"),
         (["oneLSM", "ovO", "--dataset", "none.csv"], "none.csv"),
     ],
 )

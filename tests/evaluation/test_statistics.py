@@ -17,7 +17,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from mcls.errors import McLsError
 from mcls.evaluation.statistics import (
-    MCNEMAR_EXACT_BELOW,
     average_ranks,
     friedman,
     ftest_5x2cv,
@@ -56,7 +55,7 @@ def mlxtend_on(test, a, b):
 @given(a=errors_5x2, b=errors_5x2)
 def test_ftest_equals_mlxtend(a, b):
     ours = ftest_5x2cv(a, b)
-    if ours.identical or np.isinf(ours.statistic):
+    if ours.identical or ours.undefined:
         return
     f, p = mlxtend_on(combined_ftest_5x2cv, a, b)
     assert ours.statistic == pytest.approx(f, rel=1e-9)
@@ -67,7 +66,7 @@ def test_ftest_equals_mlxtend(a, b):
 @given(a=errors_5x2, b=errors_5x2)
 def test_ttest_equals_mlxtend(a, b):
     ours = ttest_5x2cv(a, b)
-    if ours.identical or np.isinf(ours.statistic):
+    if ours.identical or ours.undefined:
         return
     t, p = mlxtend_on(paired_ttest_5x2cv, a, b)
     assert ours.statistic == pytest.approx(-t, rel=1e-9)  # mlxtend subtracts accuracies, we subtract errors
@@ -85,19 +84,49 @@ def test_identical_machines_are_p_one_without_a_warning():
             assert not result.differs()
 
 
-def test_no_variance_but_a_difference_is_infinitely_significant():
-    a = np.full((5, 2), 0.25)
+def _one_more_error(n_rows, reps, rng):
+    """Errors (5, 2) of two machines on halves of n_rows: in the given replications b errs once more in each half."""
+    sizes = np.array([n_rows // 2, n_rows - n_rows // 2])
+    wrong = rng.integers(0, n_rows // 4, (5, 2))
+    more = np.zeros((5, 2), dtype=int)
+    more[list(reps)] = 1
+    return wrong / sizes, (wrong + more) / sizes
+
+
+@pytest.mark.parametrize("n_rows", [75, 149, 150, 214, 1001, 5001])
+@pytest.mark.parametrize("reps", [(0,), (0, 3), range(5)])
+def test_differences_alike_in_both_halves_leave_no_variance_and_no_test(n_rows, reps):
+    rng = np.random.default_rng(n_rows)
+    a, b = _one_more_error(n_rows, reps, rng)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert ftest_5x2cv(a, a - 0.125).p == 0.0
-        assert ttest_5x2cv(a - 0.125, a).statistic == -np.inf
+        for test in (ftest_5x2cv, ttest_5x2cv):
+            for result in (test(a, b, n_rows), test(b, a, n_rows)):
+                assert np.isnan([result.statistic, result.p]).all()
+                assert "no variance" in result.undefined
+                assert not result.differs()
+                assert not result.identical
 
 
-def test_a_t_of_zero_by_zero_rejects_nothing():
-    a, b = np.full((5, 2), 0.25), np.full((5, 2), 0.25)
-    b[1:] = 0.375  # no variance inside any replication, and no difference in the one that t looks at
-    result = ttest_5x2cv(a, b)
-    assert (result.statistic, result.p, result.identical) == (0.0, 1.0, False)
+def test_one_row_in_one_half_is_a_variance():
+    for n_rows in (75, 149, 150, 1001):
+        a, b = _one_more_error(n_rows, (0, 1), np.random.default_rng(n_rows))
+        b[4, 1] += 1.0 / (n_rows - n_rows // 2)
+        result = ftest_5x2cv(a, b, n_rows)
+        assert result.statistic == pytest.approx(5.0, rel=0.15)  # five differences of a row, one of them alone
+        assert ttest_5x2cv(a, b, n_rows).undefined == ""
+
+
+def test_differences_alike_that_rounding_makes_unlike_are_undefined_without_a_number_of_rows():
+    # Two flowers of 150 in the first replication; the sums of fractions are not equal to the last digit.
+    a = np.full((5, 2), 0.04)
+    b = a.copy()
+    b[0] += 1 / 75
+    b[1] += [0.3 - 0.2, 0.1]
+    assert b[1, 0] - a[1, 0] != b[1, 1] - a[1, 1]
+    for test in (ftest_5x2cv, ttest_5x2cv):
+        assert test(a, b).undefined
+        assert np.isnan(test(a, b).p)
 
 
 def test_rounding_breaks_no_tie_between_ranks():
@@ -119,17 +148,41 @@ def test_shapes_and_gaps_are_refused():
         ftest_5x2cv(np.full((5, 2), np.nan), np.zeros((5, 2)))
 
 
-@pytest.mark.parametrize("n", [20, 400])
-def test_mcnemar_equals_mlxtend(n):
-    rng = np.random.default_rng(n)
-    y = rng.integers(0, 3, n)
-    a = np.where(rng.random(n) < 0.3, (y + 1) % 3, y)
-    b = np.where(rng.random(n) < 0.15, (y + 2) % 3, y)
-    ours = mcnemar(y, a, b)
-    discordant = ours.only_a_wrong + ours.only_b_wrong
-    assert ours.exact == (discordant < MCNEMAR_EXACT_BELOW)
-    _, p = mlxtend_mcnemar(mcnemar_table(y, a, b), exact=ours.exact)
-    assert ours.p == pytest.approx(p, rel=1e-9)
+def _with_counts(only_a, only_b, agree=7):
+    """Labels and predictions of which ``only_a`` samples are wrong by a alone and ``only_b`` by b alone."""
+    y = np.zeros(only_a + only_b + agree, dtype=int)
+    a, b = y.copy(), y.copy()
+    a[:only_a] = 1
+    b[only_a : only_a + only_b] = 2
+    return y, a, b
+
+
+@settings(max_examples=60, deadline=None)
+@given(only_a=st.integers(0, 400), only_b=st.integers(0, 400))
+def test_mcnemar_is_the_exact_binomial_test(only_a, only_b):
+    ours = mcnemar(*_with_counts(only_a, only_b))
+    assert (ours.only_a_wrong, ours.only_b_wrong) == (only_a, only_b)
+    if only_a + only_b:
+        assert ours.p == pytest.approx(stats.binomtest(only_a, only_a + only_b, 0.5).pvalue, rel=1e-9)
+    _, p = mlxtend_mcnemar(mcnemar_table(*_with_counts(only_a, only_b)), exact=True)
+    assert ours.p == pytest.approx(min(p, 1.0), rel=1e-9)
+
+
+@pytest.mark.parametrize("count", [1, 13, 14, 500])
+def test_mcnemar_with_equal_counts_is_p_one_and_edwards_form_is_not(count):
+    data = _with_counts(count, count)
+    assert mcnemar(*data).p == 1.0
+    chi2, p = mlxtend_mcnemar(mcnemar_table(*data), corrected=True, exact=False)
+    assert chi2 == pytest.approx(1 / (2 * count))
+    assert p < 0.99
+
+
+@pytest.mark.parametrize("only_a, only_b", [(20, 6), (40, 18), (150, 110), (520, 450)])
+def test_mcnemar_lies_close_to_edwards_form_for_many_samples(only_a, only_b):
+    data = _with_counts(only_a, only_b)
+    _, p = mlxtend_mcnemar(mcnemar_table(*data), corrected=True, exact=False)
+    assert mcnemar(*data).p != p  # the sum itself, not the approximation
+    assert mcnemar(*data).p == pytest.approx(p, abs=0.003)
 
 
 def test_mcnemar_with_no_discordant_sample_is_identical():
@@ -139,7 +192,7 @@ def test_mcnemar_with_no_discordant_sample_is_identical():
 
 
 def test_mcnemar_refuses_predictions_of_different_samples():
-    with pytest.raises(McLsError, match="one prediction a sample"):
+    with pytest.raises(McLsError, match="one prediction per sample"):
         mcnemar([0, 1, 2], [0, 1], [0, 1, 0])
 
 

@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 from mcls.data import load_dataset
-from mcls.evaluation.statistics import McNemarResult, TestResult, average_ranks, ftest_5x2cv, mcnemar, ttest_5x2cv
+from mcls.evaluation.statistics import (
+    McNemarResult,
+    TestResult,
+    average_ranks,
+    friedman,
+    ftest_5x2cv,
+    mcnemar,
+    ttest_5x2cv,
+)
 from mcls.experiments import compare
 from mcls.packing import unpack
 
@@ -25,7 +33,7 @@ def experiment(tmp_path_factory):
 
 
 def test_machines_that_are_one_are_identical(experiment):
-    pair = compare.pairs(experiment, MACHINES)[0]
+    pair = experiment.pairs()[0]
     assert (pair.a, pair.b) == ("oneLSM:sigma=1", "ovA:sigma=1")
     for test in ("f", "t", "mcnemar"):
         assert getattr(pair, test).p == 1.0
@@ -33,11 +41,11 @@ def test_machines_that_are_one_are_identical(experiment):
 
 
 def test_statistics_are_those_of_the_cells(experiment):
-    pair = compare.pairs(experiment, MACHINES)[1]
+    pair = experiment.pairs()[1]
     results = [[experiment.store.result(c)["result"] for c in experiment.plan.rows[i].cells] for i in (0, 2)]
     errors = [[r["errors"] for r in of] for of in results]
-    assert pair.f == ftest_5x2cv(*errors)
-    assert pair.t == ttest_5x2cv(*errors)
+    assert pair.f == ftest_5x2cv(*errors, 90)
+    assert pair.t == ttest_5x2cv(*errors, 90)
     y = load_dataset("iris", sample=90).y
     assert pair.mcnemar == mcnemar(y, *(unpack(of[0]["predictions"]) for of in results))
     assert pair.error_a == pytest.approx(100 * np.mean(errors[0]))
@@ -71,8 +79,23 @@ def test_a_verdict_follows_the_differences_that_its_test_looked_at():
     assert agree.verdict("mcnemar", 0.05) == "not significant"
 
 
+def test_an_undefined_test_says_why_and_has_no_figures():
+    undefined = ftest_5x2cv(np.full((5, 2), 0.1), np.full((5, 2), 0.2))
+    pair = compare.Pair("d", "a", "b", 1.0, 2.0, undefined, undefined, McNemarResult(0.0, 1.0))
+    for test in ("f", "t"):
+        assert pair.verdict(test, 0.05) == f"undefined: {undefined.undefined}"
+        assert pair.figures(test, ".3f") == ["", ""]
+    assert pair.verdict("mcnemar", 0.05) == "not significant"
+
+
+def test_one_order_everywhere_has_an_exact_p():
+    words = compare.ranking_words(["a", "b", "c"], friedman([[1.0, 2.0, 3.0], [2.0, 3.0, 9.0]]))
+    assert "chi2 = 4.000, p = 0.1353; the same order on all of them has p = 0.1667, exactly" in words[0]
+    assert "inf" not in words[0]
+
+
 def test_ranking_over_data_sets(experiment):
-    names, errors = compare.errors(experiment, 3)
+    names, errors = experiment.errors()
     assert names == ["iris:sample=90", "wine:sample=90"]
     result = compare.ranking(errors, 0.05)
     assert result.ranks == tuple(average_ranks(errors))
@@ -85,10 +108,10 @@ def test_missing_cells_give_no_verdict(experiment):
     content = path.read_bytes()
     path.unlink()
     try:
-        pair = compare.pairs(experiment, MACHINES)[0]
+        pair = experiment.pairs()[0]
         assert pair.f is None
         assert pair.error_a is None
         assert pair.verdict("f", 0.05) == "not complete"
-        assert np.isnan(compare.errors(experiment, 3)[1]).any()
+        assert np.isnan(experiment.errors()[1]).any()
     finally:
         path.write_bytes(content)

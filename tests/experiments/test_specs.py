@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcls.errors import McLsError
-from mcls.experiments.specs import format_spec, parse_scalar, parse_spec
+from mcls.experiments.specs import format_spec, parse_scalar, parse_spec, split_grid
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,18 @@ values = st.one_of(words, st.integers(-999, 999), st.booleans(), st.none(), st.f
 def test_writing_back_is_the_inverse(name, options):
     options = {k: parse_scalar(v) if isinstance(v, str) else v for k, v in options.items()}
     assert parse_spec(format_spec(name, options)) == (name, options)
+
+
+@pytest.mark.parametrize(
+    "text, options, grid",
+    [
+        ("C=2^-2..2^6,kernel=rbf", {"kernel": "rbf"}, {"C": "2^-2..2^6"}),
+        ("C=1+1e+2+2^3", {}, {"C": [1, 100.0, "2^3"]}),
+        ("C=1e+3,solver=active-set", {"C": 1000.0, "solver": "active-set"}, {}),
+        ("weights=uniform+distance", {}, {"weights": ["uniform", "distance"]}),
+        ("gamma=2^-3", {}, {"gamma": "2^-3"}),
+    ],
+)
+def test_ranges_and_lists_are_a_grid(text, options, grid):
+    assert split_grid(parse_spec(f"m:{text}")[1]) == (options, grid)
+    assert split_grid(parse_spec(format_spec("m", {**options, **grid}))[1]) == (options, grid)

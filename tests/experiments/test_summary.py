@@ -74,3 +74,19 @@ def test_half_split_has_an_oracle(tmp_path):
 def test_words_with_bars_stay_in_their_cell():
     line = Line("a|b", "m", "", "", "nested", 1, 1, 0, 1.0, None, 1.0, 1.0, None, None, {}, 0.1, 0.1)
     assert "a\\|b" in to_markdown("t", "two\nlines", [line], 3)
+
+
+def test_untuned_beside_tuned_is_said_in_its_own_row(tmp_path):
+    fixed = {"gamma": 1.0, "sigma": 1.0}
+    experiment = make_experiment(tmp_path, machines=["oneLSM", {"name": "ovO", "options": fixed}], replicates=1)
+    experiment.run()
+    columns, rows = table(experiment.summary())
+    at = columns.index("tuned")
+    assert [row[at] for row in rows] == ["", "not tuned"] * 2
+    assert [row["tuned"] for row in csv.DictReader(io.StringIO(to_csv(experiment.summary())))] == [
+        "True",
+        "False",
+    ] * 2
+    # Nothing to tell where all are alike.
+    assert "tuned" not in table(experiment.summary()[1::2])[0]
+    assert ",tuned," not in to_csv(experiment.summary()[::2])

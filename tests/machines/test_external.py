@@ -1,16 +1,21 @@
 """Machines named ``sk:…``: what is found, what is refused, and that they run like our own."""
 
+import math
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
+from sklearn.preprocessing import minmax_scale
 from sklearn.svm import SVC
 
 from mcls.data import load_dataset
 from mcls.errors import McLsError
 from mcls.evaluation.folds import stratified_folds
-from mcls.evaluation.grid import search
+from mcls.evaluation.grid import choose, search
+from mcls.experiments.config import effective_grid
 from mcls.machines.registry import get_machine
+from mcls.models.selection import select
 
 
 @pytest.mark.parametrize(
@@ -81,3 +86,67 @@ def test_a_grid_search_gives_scikit_learns_own_out_of_fold_predictions():
             RidgeClassifier(alpha=point["alpha"], fit_intercept=False), data.X, data.y, cv=PredefinedSplit(where)
         )
         assert np.array_equal(predicted, theirs)
+
+
+COMMON = [
+    *("SVC", "LinearSVC", "LogisticRegression", "RidgeClassifier", "KNeighborsClassifier", "GaussianNB"),
+    *("DecisionTreeClassifier", "RandomForestClassifier", "ExtraTreesClassifier", "GradientBoostingClassifier"),
+    *("HistGradientBoostingClassifier", "MLPClassifier"),
+]
+
+
+@pytest.mark.parametrize("name", COMMON)
+def test_the_common_classifiers_have_a_grid_of_possible_values_and_few_points(name):
+    machine = get_machine(f"sk:{name}")
+    grid = effective_grid(machine, machine.create(), {}, {}, {})
+    assert set(grid) == set(machine.smoother)
+    assert set(machine.smoother.values()) <= {-1, 1}
+    assert 2 < math.prod(len(values) for values in grid.values()) <= 20
+    for parameter, values in grid.items():
+        assert values == sorted(values)
+        for value in values:
+            assert machine.create(**{parameter: value}).get_params()[parameter] == value
+
+
+@pytest.mark.parametrize("name", ["KNeighborsClassifier", "SVC", "DecisionTreeClassifier"])
+def test_a_choice_over_its_own_grid_is_no_worse_than_the_default(name):
+    data = load_dataset("vowel", sample=150)
+    X = minmax_scale(data.X, (-1, 1))
+    folds = stratified_folds(data.y, 3, seed=0)
+    machine = get_machine(f"sk:{name}")
+    estimator = machine.create(**({"random_state": 0} if "random_state" in machine.create().get_params() else {}))
+    found = search(estimator, X, data.y, machine.grid, folds, smoother=machine.smoother)
+    plain = search(estimator, X, data.y, {}, folds)
+    assert found.best_error <= plain.best_error
+
+
+def test_ties_go_to_the_smoother_model_and_words_come_last():
+    assert choose([{"n_neighbors": 1}, {"n_neighbors": 9}], np.zeros(2), {"n_neighbors": 1}) == 1
+    points = [{"gamma": "scale"}, {"gamma": 4.0}, {"gamma": 0.25}]
+    assert choose(points, np.zeros(3), get_machine("sk:SVC").smoother) == 2
+
+
+def test_selection_in_python_takes_the_values_that_are_declared():
+    data = load_dataset("iris", sample=60)
+    found = select(data.X, data.y, machine="sk:KNeighborsClassifier", folds=3)
+    assert found.grid == {"n_neighbors": [1, 3, 5, 9, 15]}
+    assert not any("--grid" in note for note in found.notes)
+
+
+def test_a_point_that_cannot_be_fitted_loses_and_none_left_is_an_error():
+    data = load_dataset("iris", sample=30)
+    folds = stratified_folds(data.y, 3, seed=0)
+    machine = get_machine("sk:KNeighborsClassifier").create()
+    with pytest.warns(UserWarning, match="left out of the grid: {'n_neighbors': 25}"):
+        found = search(machine, data.X, data.y, {"n_neighbors": [25, 3]}, folds)
+    assert found.errors[0] == 1.0
+    assert found.best_point == {"n_neighbors": 3}
+    alone = search(machine, data.X, data.y, {"n_neighbors": [3]}, folds)
+    assert np.array_equal(found.predictions[1], alone.predictions[0])
+    with pytest.raises(ValueError, match="n_neighbors"), pytest.warns(UserWarning, match="left out"):
+        search(machine, data.X, data.y, {"n_neighbors": [25, 26]}, folds)
+
+
+def test_longer_runs_than_scikit_learns_are_a_default_that_an_option_overrides():
+    assert get_machine("sk:LogisticRegression").create().max_iter == 1000
+    assert get_machine("sk:LogisticRegression").create(max_iter=7).max_iter == 7

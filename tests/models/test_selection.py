@@ -243,6 +243,10 @@ def test_the_verdict_names_the_machine_with_the_smaller_error():
     assert said == "b is better than a (f = 9.00, p = 0.010)"
     said = ranking.Ranking(two, TestResult(2.0, 0.2), (0.2, 0.1)).verdict()
     assert said == "the difference between a and b is not significant (f = 2.00, p = 0.200)"
+    said = ranking.Ranking(
+        two, TestResult(float("nan"), float("nan"), undefined="no variance"), (0.2, 0.1)
+    ).verdict()
+    assert said == "the test between a and b is undefined: no variance"
 
 
 def test_the_test_of_a_large_table_uses_a_sample(monkeypatch):

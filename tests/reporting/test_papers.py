@@ -182,6 +182,27 @@ def test_the_f_test_finds_identical_machines_and_real_differences(tmp_path):
     assert claims["Szedmak's depends on the label coding"] == "not confirmed"
 
 
+def test_an_f_test_without_variance_is_undefined_and_not_counted(tmp_path):
+    studies = Studies(tmp_path, is_quick=True)
+    study = studies["honeine2013-ftest"]
+    for cell in study.experiment.plan.cells:
+        labelbook = cell.options.get("labelbook", cell.parameters().get("labelbook"))
+        off = cell.machine == "voRLS-f" and labelbook == "pm1" and cell.dataset.label.startswith("vowel")
+        error = 0.2 + 0.02 * (off and cell.replicate == 0)  # in both halves alike
+        study.experiment.store.write(record(cell, error, errors=[error, error]))
+    tables = {table.name: table for table in PAPERS["honeine2013"].table("ftest").build(studies)}
+    row = texts(tables["honeine2013-ftest-labelbooks"], machine="voRLS-f", **{"data set": "vowel"})
+    assert (row["smallest p"], row["between"], row["equality rejected"]) == (
+        "undefined",
+        "alignment, pm1",
+        "0 of 3",
+    )
+    claims = tables["honeine2013-ftest-claims"]
+    # Of the 136 pairs of 17 proposed machines on vowel, 16 hold the one that is off.
+    assert [entry.text for entry in claims.rows[0][1:]] == ["664", "0", "664", "confirmed"]
+    assert "Not counted: 16 undefined tests" in claims.notes[1]
+
+
 def test_xue_shows_both_selections_and_who_wins(tmp_path):
     studies = Studies(tmp_path, is_quick=True)
     fill(studies["xue2013-linear"], lambda cell: 0.17 if cell.machine == "rlsc" else 0.20)
@@ -249,18 +270,21 @@ def test_xue_has_no_average_of_ours_while_a_data_set_is_incomplete(tmp_path):
     assert [row[3].text for row in gain.foot] == ["–", "+0.00"]
 
 
-@pytest.mark.parametrize("error, verdict", [(0.1, "helps"), (0.3, "hurts")])
-def test_xue_tells_whether_correction_helps_or_hurts(tmp_path, error, verdict):
+@pytest.mark.parametrize(
+    "error, step, verdict", [(0.1, 0.02, "helps"), (0.3, 0.02, "hurts"), (0.1, 0.0, "undefined")]
+)
+def test_xue_tells_whether_correction_helps_or_hurts(tmp_path, error, step, verdict):
     studies = Studies(tmp_path, is_quick=True)
     fill(studies["xue2013-linear"])
     study = studies["xue2013-ftest-linear"]
     for cell in study.experiment.plan.cells:
         base = error if cell.machine.startswith("olc") else 0.2
         study.experiment.store.write(
-            record(cell, base, errors=[base, base + 0.001 * cell.replicate * (base != 0.2)])
+            record(cell, base, errors=[base, base + step * cell.replicate * (base != 0.2)])
         )
     gain = PAPERS["xue2013"].table("1").build(studies)[1]
     assert {row[6].text for row in gain.rows} == {verdict}
+    assert ({row[5].text for row in gain.rows} == {"undefined"}) == (verdict == "undefined")
 
 
 def test_arvanitopoulos_reports_sizes_and_both_readings_of_sigma(tmp_path):

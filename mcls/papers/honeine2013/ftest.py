@@ -18,13 +18,20 @@ _PROPOSED = ("oneLSM", "voLSSVM", "voRLS-beta", "voRLS-f", "voSVM")
 def test(a: StudyRow, b: StudyRow) -> TestResult | None:
     """The F-test of two rows; None unless both have all their halves."""
     first, second = a.halves, b.halves
-    return None if first is None or second is None else ftest_5x2cv(first, second)
+    if first is None or second is None:
+        return None
+    return ftest_5x2cv(first, second, a.results[0]["predictions"]["shape"][0])
 
 
 def p_entry(result: TestResult | None, source: str = "") -> Entry:
-    """A p-value, marked when equality is rejected; ``identical`` for machines that never differed."""
+    """A p-value, marked when equality is rejected; ``identical`` for machines that never differed.
+
+    ``undefined`` where the test has no answer.
+    """
     if result is None:
         return words(NOTHING, "weak")
+    if result.undefined:
+        return words("undefined", "weak")
     if result.identical:
         return Entry("identical", 1.0, source, "weak")
     text = "< 0.001" if result.p < 0.001 else f"{result.p:.3f}"
@@ -70,8 +77,8 @@ _BOOKS = ("alignment", "pm1", "indicators", "consistency")
 
 
 def _labelbooks(studies: Studies, datasets: Sequence[str]) -> Table:
-    """One row a machine and data set: the error with each labelbook, and the pair that differs most."""
-    rows = []
+    """One row per machine and data set: the error with each labelbook, and the pair that differs most."""
+    rows, undefined = [], []
     for machine in ("voLSSVM", "voRLS-beta", "voRLS-f", "voSVM", "szedmak"):
         for dataset in datasets:
             books = {each.row.labelbook: each for each in _books(studies, dataset, machine)}
@@ -81,12 +88,13 @@ def _labelbooks(studies: Studies, datasets: Sequence[str]) -> Table:
             if len(known) < len(tests):
                 rows.append([*row, number(None), words("not complete", "weak"), words("")])
                 continue
-            a, b, least = min(known, key=lambda each: each[2].p)
+            undefined += [result for *_, result in known if result.undefined]
+            # Without an answer is after every p, and before p = 1 of machines that never differed.
+            a, b, least = min(known, key=lambda each: (1.0, 0) if each[2].undefined else (each[2].p, 1))
             rejected = sum(result.differs(ALPHA) for _, _, result in known)
             between = "" if least.identical else f"{a}, {b}"
-            rows.append(
-                [*row, p_entry(least, books[b].anchor), words(between), words(f"{rejected} of {len(known)}")]
-            )
+            share = f"{rejected} of {sum(not result.undefined for *_, result in known)}"
+            rows.append([*row, p_entry(least, books[b].anchor), words(between), words(share)])
     return make(
         "honeine2013-ftest-labelbooks",
         "honeine2013, Sec. 8: does the labelbook matter? Errors, and the smallest p of the 5x2cv F-test",
@@ -96,6 +104,7 @@ def _labelbooks(studies: Studies, datasets: Sequence[str]) -> Table:
             "Errors: mean over the ten halves, in percent. min-correlation has alignment's Gram matrix and gives the "
             "same classes (Prop. 3). Szedmak's model is degenerate with pm1 and indicators, so two labelbooks are left "
             "to compare.",
+            *_undefined_note(undefined),
         ],
         studies.quick,
         lacking=lacking(studies[STUDY].figures, run_command("honeine2013", "ftest", studies)),
@@ -121,12 +130,13 @@ def _claims(studies: Studies, datasets: Sequence[str]) -> Table:
         for b in study.find(dataset=dataset, machine="ovA")
     ]
     rows = []
+    undefined = [r for r in (*proposed, *szedmak, *same) if r is not None and r.undefined]
     for claim, results, wanted in (
         ("no significant difference between the proposed machines, whatever the label", proposed, "equal"),
         ("Szedmak's depends on the label coding", szedmak, "different"),
         ("oneLSM and OvA are one classifier", same, "identical"),
     ):
-        known = [r for r in results if r is not None]
+        known = [r for r in results if r is not None and not r.undefined]
         rejected = sum(r.differs(ALPHA) for r in known)
         identical = sum(r.identical for r in known)
         holds = {
@@ -135,7 +145,7 @@ def _claims(studies: Studies, datasets: Sequence[str]) -> Table:
             "identical": identical == len(known),
         }[wanted]
         verdict = words("confirmed" if holds else "not confirmed", "good" if holds else "bad")
-        if len(known) < len(results):
+        if None in results:
             verdict = words("not complete", "weak")
         rows.append(
             [
@@ -154,11 +164,17 @@ def _claims(studies: Studies, datasets: Sequence[str]) -> Table:
         [
             "At level 0.05, one test of equal machines in twenty rejects: more than that share speaks for a "
             "difference, fewer for none. Szedmak's model with the two labelbooks that would differ most is degenerate "
-            "and cannot be tested."
+            "and cannot be tested.",
+            *_undefined_note(undefined),
         ],
         studies.quick,
         lacking=lacking(study.figures, run_command("honeine2013", "ftest", studies)),
     )
+
+
+def _undefined_note(undefined: Sequence[TestResult]) -> list[str]:
+    """One note that says how many tests have no answer and why, and that they are not counted; none without any."""
+    return [f"Not counted: {len(undefined)} undefined tests ({undefined[0].undefined})."] if undefined else []
 
 
 FTEST = TableSpec("ftest", "the statistical test of Sec. 8", (STUDY,), ftest)

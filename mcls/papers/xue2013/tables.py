@@ -194,7 +194,7 @@ def _verdict(result: TestResult | None, base: float | None, corrected: float | N
     if result is None or base is None or corrected is None:
         return words("not complete", "weak")
     if not result.differs(ALPHA):
-        return words("not significant")
+        return words("undefined" if result.undefined else "not significant")
     return words("helps", "good") if corrected < base else words("hurts", "bad")
 
 
