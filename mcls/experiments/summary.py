@@ -5,8 +5,6 @@ A line whose cells are not all there has no figures: a mean over what happens to
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +14,7 @@ import numpy as np
 
 from mcls.experiments.cells import Plan, Row
 from mcls.experiments.store import Record, Store
+from mcls.files import csv_text, without_html
 
 
 @dataclass(frozen=True)
@@ -112,19 +111,16 @@ def to_csv(lines: Sequence[Line]) -> str:
     tuned = sorted({name for line in lines for name in line.chosen})
     figures = ("mean", "std", "best", "worst", "nested", "oracle")
     head = ["dataset", "machine", "labelbook", "options", "protocol", "replicates", "done", "failed", "missing"]
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([*head, *figures, *(f"chosen_{name}" for name in tuned), *TIME_COLUMNS])
-    for line in lines:
-        writer.writerow(
-            [
-                *(getattr(line, name) for name in head),
-                *(_number(getattr(line, name), 4) for name in figures),
-                *(show_value(line.chosen.get(name, "")) for name in tuned),
-                *(_number(getattr(line, name), 6) for name in TIME_COLUMNS),
-            ]
-        )
-    return buffer.getvalue()
+    rows = [
+        [
+            *(getattr(line, name) for name in head),
+            *(_number(getattr(line, name), 4) for name in figures),
+            *(show_value(line.chosen.get(name, "")) for name in tuned),
+            *(_number(getattr(line, name), 6) for name in TIME_COLUMNS),
+        ]
+        for line in lines
+    ]
+    return csv_text([[*head, *figures, *(f"chosen_{name}" for name in tuned), *TIME_COLUMNS], *rows])
 
 
 def to_markdown(title: str, description: str, lines: Sequence[Line], n_shared: int) -> str:
@@ -132,9 +128,9 @@ def to_markdown(title: str, description: str, lines: Sequence[Line], n_shared: i
     columns, rows = table(lines)
     text = [f"# {title}", ""]
     if description:
-        text += [" ".join(description.split()), ""]
+        text += [without_html(" ".join(description.split())), ""]
     text += ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
-    text += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    text += ["| " + " | ".join(without_html(cell).replace("|", "\\|") for cell in row) + " |" for row in rows]
     text += ["", "Errors in percent; the time is that of one replicate, in seconds."]
     if any(line.protocol == "published" for line in lines):
         text += ["", "`published`: the smallest cross-validation error over the grid, which is optimistic."]

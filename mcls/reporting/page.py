@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import html
 import json
 import re
@@ -52,7 +53,7 @@ def write_report(studies: Studies, tables: Sequence[Table], figures: Mapping[str
 
 
 def _page(studies: Studies, tables: Sequence[Table], figures: Mapping[str, Sequence[Path]]) -> Iterator[str]:
-    css, js = ((_HERE / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
+    css, js = (f"\n{(_HERE / name).read_text(encoding='utf-8')}" for name in ("page.css", "page.js"))
     measured = bench_table(studies.bench, studies.quick)
     sections = {paper.name: [t for t in tables if t.name.startswith(paper.name)] for paper in PAPERS.values()}
     sections["performance"] = [measured] if measured else []
@@ -60,9 +61,10 @@ def _page(studies: Studies, tables: Sequence[Table], figures: Mapping[str, Seque
     shown = [name for name in sections if sections[name] or _pictures(name, figures)]
     yield (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(css, js)}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<link rel="icon" href="data:,">\n'
-        f"<title>mcls: reproduced tables</title>\n<style>\n{css}</style>\n</head>\n<body>\n"
+        f"<title>mcls: reproduced tables</title>\n<style>{css}</style>\n</head>\n<body>\n"
     )
     yield '<h1 id="top">Multiclass kernel least-squares machines: the papers\' tables, reproduced</h1>\n'
     if studies.quick:
@@ -85,10 +87,21 @@ def _page(studies: Studies, tables: Sequence[Table], figures: Mapping[str, Seque
     yield '<h2 id="configs">Configs as run</h2>\n'
     for study in studies.loaded():
         text = html.escape(study.experiment.config_as_run())
-        yield f"<details><summary>{study.name}</summary><pre>{text}</pre></details>\n"
+        yield f"<details><summary>{html.escape(study.name)}</summary><pre>{text}</pre></details>\n"
     yield f"<footer>Written by mcls {html.escape(version('mcls'))}: <code>mcls report</code></footer>\n"
     yield '<a class="up" href="#top" aria-label="To the top">↑</a>\n'
-    yield f"<script>\n{js}</script>\n</body>\n</html>\n"
+    yield f"<script>{js}</script>\n</body>\n</html>\n"
+
+
+def _policy(css: str, js: str) -> str:
+    """A content-security policy: our own style and script and embedded pictures, nothing else and from nowhere else."""
+    style, script = (
+        base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode() for text in (css, js)
+    )
+    return (
+        f"default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
 
 
 def _contents(sections: Mapping[str, tuple[str, Sequence[Table]]], figures: Mapping[str, Sequence[Path]]) -> str:
@@ -154,7 +167,7 @@ def _cells(study: Study) -> str:
         for name in ("data set", "machine", "options")
     )
     return (
-        f"<details><summary>{study.name}: {done} of {total}</summary>\n"
+        f"<details><summary>{html.escape(study.name)}: {done} of {total}</summary>\n"
         f'<div class="wide"><table class="sortable"><thead><tr>{heads}<th scope="col">replicates</th></tr></thead>'
         f"<tbody>\n{rows}\n</tbody></table></div></details>\n"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 
 import pytest
 
@@ -74,3 +75,13 @@ def test_half_split_has_an_oracle(tmp_path):
 def test_words_with_bars_stay_in_their_cell():
     line = Line("a|b", "m", "", "", "nested", 1, 1, 0, 1.0, None, 1.0, 1.0, None, None, {}, 0.1, 0.1)
     assert "a\\|b" in to_markdown("t", "two\nlines", [line], 3)
+
+
+def test_names_are_no_formulas_in_csv_and_no_html_in_markdown(done):
+    line = replace(done.summary()[0], dataset="=cmd|'/C calc'!A0", options="<img src=x onerror=alert(1)>")
+    row = next(csv.DictReader(io.StringIO(to_csv([line]))))
+    assert row["dataset"] == "'=cmd|'/C calc'!A0"
+    assert row["mean"] == f"{line.mean:.4f}"
+    page = to_markdown("t", "p < 0.05 <script>alert(1)</script> <!-- x -->", [line], 0)
+    assert "p < 0.05 &lt;script>alert(1)&lt;/script> &lt;!-- x -->" in page
+    assert "| &lt;img src=x onerror=alert(1)> |" in page
