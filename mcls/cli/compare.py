@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mcls.cli.run import Engine, Jobs, Out
+from mcls.terminal import echo
 
 if TYPE_CHECKING:
     import numpy as np
@@ -84,9 +85,9 @@ def compare(
         typer.echo("Friedman's test needs at least two data sets with all cells done: every pair instead", err=csv)
     if paired:
         _print_pairs(pairs(experiment, machines), tests or ["f"], alpha, csv, named=len(labels) > 2)
-    typer.echo(f"see {experiment.folder / 'summary.csv'}", err=True)
+    echo(f"see {experiment.folder / 'summary.csv'}", err=True)
     if result is not None:
-        typer.echo(f"ranks and Friedman's test: see {write_ranking(experiment, labels, result)}", err=True)
+        echo(f"ranks and Friedman's test: see {write_ranking(experiment, labels, result)}", err=True)
     _say_untuned(machines)
     print_failures(outcome)
     if not outcome.ok:
@@ -158,7 +159,7 @@ def _print_ranking(labels: list[str], result: FriedmanResult) -> None:
     differing = [
         f"{labels[i]} and {labels[j]}" for i, j in combinations(range(len(labels)), 2) if result.differs(i, j)
     ]
-    typer.echo(
+    echo(
         f"Nemenyi at {result.alpha:g}: average ranks further apart than {result.critical_difference:.2f} differ: "
         + ("; ".join(differing) or "none")
     )
@@ -170,7 +171,7 @@ def _say_untuned(machines: list[str]) -> None:
 
     untuned = [text for text in machines if not get_machine(parse_spec(text)[0]).grid]
     if untuned:
-        typer.echo(
+        echo(
             f"{', '.join(untuned)}: not tuned, no grid is known; a config can give one (grid: under the machine)",
             err=True,
         )

@@ -9,6 +9,7 @@ import typer
 
 from mcls.cli.run import Out
 from mcls.cli.tables import Quick
+from mcls.terminal import echo
 
 #: Figure → the command that makes its data; the others need none.
 MADE_BY = {
@@ -57,14 +58,14 @@ def plot(
         if figure != "grid" or dataset is None or machine is None:
             raise McLsError("a config goes with: mcls plot grid CONFIG --dataset NAME --machine NAME")
         for path in draw_heatmap(studies, config, dataset, machine, replicate):
-            typer.echo(path)
+            echo(path)
         return
     if dataset is not None or machine is not None:
         raise McLsError("--dataset and --machine go with: mcls plot grid CONFIG --dataset NAME --machine NAME")
     for name in FIGURES if figure == "all" else [figure]:
         drawn = dict(draw(name, studies))
         for path in (path for files in drawn.values() for path in files):
-            typer.echo(path)
+            echo(path)
         if all(drawn.values()):
             continue
         command = MADE_BY.get(name, "mcls tables --all")
@@ -74,4 +75,4 @@ def plot(
         told = f"{missing}: not drawn, the data are not in {studies.out}; to make them: {command}"
         if figure != "all" and not any(drawn.values()):
             raise McLsError(told)
-        typer.echo(told, err=True)
+        echo(told, err=True)
