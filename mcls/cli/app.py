@@ -21,7 +21,8 @@ from mcls.cli.report import report
 from mcls.cli.run import run
 from mcls.cli.tables import tables
 from mcls.cli.validate import validate
-from mcls.errors import McLsError, printable
+from mcls.errors import McLsError
+from mcls.terminal import echo, patient_streams
 
 app = App(
     name="mcls",
@@ -54,7 +55,15 @@ def _options(
 
 
 def main(args: list[str] | None = None) -> None:
-    """Run the command line: exit 2 and one line on stderr for a mistake, a traceback only with --debug."""
+    """Run the command line: exit 2 and one line on stderr for a mistake, a traceback only with --debug.
+
+    What a command has to do is done also where its output is lost, to a closed pipe (exit 141) or a full device (1).
+    """
+    with patient_streams():
+        _main(args)
+
+
+def _main(args: list[str] | None) -> None:
     argv = list(sys.argv[1:] if args is None else args)
     debug = "--debug" in argv
     argv = [a for a in argv if a != "--debug"]
@@ -65,28 +74,28 @@ def main(args: list[str] | None = None) -> None:
     except UsageError as error:
         text = explain_usage(error)
         if text:
-            typer.echo(f"mcls: {text}", err=True)
+            echo(f"mcls: {text}", err=True)
         raise SystemExit(2) from None
     except McLsError as error:
         if debug:
             raise
-        typer.echo(f"mcls: {_one_line(error)}", err=True)
+        echo(f"mcls: {_one_line(error)}", err=True)
         raise SystemExit(2) from None
     except KeyboardInterrupt:
         if debug:
             raise
-        typer.echo("mcls: interrupted", err=True)
+        echo("mcls: interrupted", err=True)
         raise SystemExit(130) from None
     except Exception as error:
         if debug:
             raise
         text = _one_line(error) or type(error).__name__
-        typer.echo(f"mcls: {text} ({type(error).__name__}; --debug shows where)", err=True)
+        echo(f"mcls: {text} ({type(error).__name__}; --debug shows where)", err=True)
         raise SystemExit(1) from None
 
 
 def _one_line(error: Exception) -> str:
-    return printable(" ".join(str(error).split()))
+    return " ".join(str(error).split())
 
 
 app.add_typer(data.app, name="data")

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from mcls.cli.run import Engine, Jobs, Out
+from mcls.terminal import echo
 
 
 def compare(
@@ -82,9 +83,9 @@ def compare(
             print_table("5x2cv, errors in percent", columns, rows)
     if result is not None and not csv:
         for sentence in ranking_words(experiment.labels, result):
-            typer.echo(sentence)
+            echo(sentence)
     elif result is None and many:
-        typer.echo("Friedman's test needs at least two data sets with all cells done: every pair instead", err=csv)
+        echo("Friedman's test needs at least two data sets with all cells done: every pair instead", err=csv)
     if paired:
         columns, rows = pair_table(experiment.pairs(), tests or ["f"], alpha, titles)
         if csv:
@@ -93,11 +94,11 @@ def compare(
             used = " and ".join(TESTS[test][0] for test in tests or ["f"])
             level = f"{used} at level {alpha:g}" + (" for each pair alone" if many else "")
             print_table(f"5x2cv, errors in percent, {level}", columns, rows)
-    typer.echo(f"see {experiment.folder / 'summary.csv'}", err=True)
+    echo(f"see {experiment.folder / 'summary.csv'}", err=True)
     if result is not None:
-        typer.echo(f"ranks and Friedman's test: see {experiment.folder / 'ranking.csv'}", err=True)
+        echo(f"ranks and Friedman's test: see {experiment.folder / 'ranking.csv'}", err=True)
     if untuned := [label for label, title in titles.items() if label != title]:
-        typer.echo(
+        echo(
             f"{', '.join(untuned)}: not tuned; a range or a list gives a grid, as in sk:SVC:C=2^-2..2^8 or C=1+10",
             err=True,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ import typer
 
 from mcls.cli.plain import App
 from mcls.errors import McLsError
-from mcls.terminal import make_console, output
+from mcls.terminal import echo, make_console, output
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -107,7 +108,7 @@ def show(name: Annotated[str, typer.Argument(help="A name that [bold]mcls data l
         line("file", f"{file.name}, {file.bytes} bytes, sha256 {file.sha256}")
         for source in file.sources:
             line("address", source.url + (f" (member {source.member})" if source.member else ""))
-        if cached_path(card, file).is_file():
+        if os.path.isfile(cached_path(card, file)):
             line("in the cache", str(cached_path(card, file)))
     if card.fingerprint:
         line("fingerprint", card.fingerprint)
@@ -159,7 +160,7 @@ def fetch(
     if failures:
         typer.echo(f"{len(failures)} could not be had:", err=True)
         for failure in failures:
-            typer.echo(f"  {failure}", err=True)
+            echo(f"  {failure}", err=True)
         raise typer.Exit(2 if any(isinstance(failure, RefusedError) for failure in failures) else 1)
 
 
@@ -194,7 +195,7 @@ def verify() -> None:
             typer.echo(f"{check.name}: ok ({check.where})")
         else:
             bad += 1
-            typer.echo(f"{check.name}: NOT OK ({check.where}): {check.problem}", err=True)
+            echo(f"{check.name}: NOT OK ({check.where}): {check.problem}", err=True)
     if bad:
         raise typer.Exit(1)
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mcls.cli.guard import Force, output_option
+
 if TYPE_CHECKING:
     from mcls.models.fitting import Fitted
 
@@ -28,9 +30,8 @@ def fit(
     machine: Annotated[
         str, typer.Option(metavar="NAME", help="A machine, such as oneLSM:kernel=linear, or auto.")
     ] = "oneLSM",
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The model.")] = Path(
-        "model.mcls"
-    ),
+    output: Annotated[Path, output_option("The model")] = Path("model.mcls"),
+    force: Force = False,
     grid: Annotated[
         str,
         typer.Option(
@@ -58,14 +59,15 @@ def fit(
 
     Example: mcls fit flowers.csv --target species -o flowers.mcls
     """
-    from mcls.cli.guard import check_output, interruptible
+    from mcls.cli.guard import beside, check_output, interruptible, open_output
     from mcls.cli.show import print_note
     from mcls.errors import McLsError
     from mcls.evaluation.folds import parse_folds
     from mcls.models.fitting import fit_table
-    from mcls.models.saving import save
+    from mcls.models.saving import dump
+    from mcls.terminal import echo
 
-    check_output(output)
+    check_output(output, table, kind="model", force=force)
     try:
         count = parse_folds(folds)
     except McLsError as error:
@@ -82,9 +84,11 @@ def fit(
             nested=nested,
             say=print_note,
         )
+        with open_output(output) as stream:
+            stream.write(dump(fitted.model))
+    with beside(output):
         _print(fitted, automatic_grid=grid == "auto")
-        save(fitted.model, output)
-    typer.echo(f"model written to {output}")
+        echo(f"model written to {output}")
 
 
 def _print(fitted: Fitted, automatic_grid: bool) -> None:
@@ -96,7 +100,7 @@ def _print(fitted: Fitted, automatic_grid: bool) -> None:
     columns = fitted.model.encoder.columns
     texts = sum(column.kind == "text" for column in columns)
     typer.echo(
-        f"{facts.file}: {facts.rows} rows, {len(columns)} columns "
+        f"{printable(facts.file)}: {facts.rows} rows, {len(columns)} columns "
         f"({len(columns) - texts} of numbers, {texts} of text), "
         f"{len(facts.classes)} classes in '{printable(fitted.model.target)}'"
     )

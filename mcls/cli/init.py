@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from mcls.cli.fit import Header
+from mcls.cli.guard import Force, output_option
 
 
 def init(
@@ -16,9 +17,8 @@ def init(
         str, typer.Option(metavar="COLUMN", help="The class column: its name, or its index from 0.")
     ] = "-1",
     header: Header = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="The config to write; DATA.yaml here.")
-    ] = None,
+    output: Annotated[Path | None, output_option("The config to write; DATA.yaml here")] = None,
+    force: Force = False,
 ) -> None:
     """Write a commented starter config for a table of your own.
 
@@ -26,7 +26,15 @@ def init(
 
     Example: mcls init flowers.csv --target species -o flowers.yaml
     """
-    from mcls.experiments.starter import write_starter
+    from mcls.cli.guard import STANDARD_OUTPUT, check_output, open_output
+    from mcls.experiments.starter import make_starter
+    from mcls.terminal import echo
 
-    path = write_starter(data, target, output, header)
-    typer.echo(f"wrote {path}; now: mcls run {path}")
+    to_file = output != STANDARD_OUTPUT
+    path, text = make_starter(data, target, output if to_file else None, header)
+    place = path if to_file else STANDARD_OUTPUT
+    check_output(place, data, kind="config", force=force)
+    with open_output(place) as stream:
+        stream.write(text.encode("utf-8"))
+    if to_file:
+        echo(f"wrote {path}; now: mcls run {path}")

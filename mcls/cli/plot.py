@@ -9,6 +9,7 @@ import typer
 
 from mcls.cli.run import Out
 from mcls.cli.tables import Quick
+from mcls.terminal import echo
 
 
 def plot(
@@ -48,14 +49,14 @@ def plot(
         if figure != "grid" or dataset is None or machine is None:
             raise McLsError("a config goes with: mcls plot grid CONFIG --dataset NAME --machine NAME")
         for path in draw_heatmap(studies, config, dataset, machine, replicate):
-            typer.echo(path)
+            echo(path)
         return
     if dataset is not None or machine is not None:
         raise McLsError("--dataset and --machine go with: mcls plot grid CONFIG --dataset NAME --machine NAME")
     for name in PLOTS if figure == "all" else [figure]:
         drawn = dict(draw(name, studies))
         for path in (path for files in drawn.values() for path in files):
-            typer.echo(path)
+            echo(path)
         if all(drawn.values()):
             continue
         command = PLOTS[name].made_by or "mcls tables --all"
@@ -65,4 +66,4 @@ def plot(
         told = f"{missing}: not drawn, the data are not in {studies.out}; to make them: {command}"
         if figure != "all" and not any(drawn.values()):
             raise McLsError(told)
-        typer.echo(told, err=True)
+        echo(told, err=True)

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from mcls.cli.guard import STANDARD_OUTPUT, Force, output_option
+
 Model = Annotated[Path, typer.Argument(metavar="MODEL.mcls", help="What mcls fit wrote.")]
 
 
@@ -15,10 +17,8 @@ def predict(
     table: Annotated[
         Path, typer.Argument(metavar="NEW.csv", help="The training table's columns in any order; others are kept.")
     ],
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Where to write; otherwise to the terminal."),
-    ] = None,
+    output: Annotated[Path, output_option("Where to write")] = STANDARD_OUTPUT,
+    force: Force = False,
     scores: Annotated[
         bool, typer.Option("--scores", help="Also the score of each class; the largest wins.")
     ] = False,
@@ -30,26 +30,22 @@ def predict(
     Example: mcls predict flowers.mcls new.csv -o named.csv
     """
     import io
-    import sys
 
-    from mcls.cli.guard import check_output, interruptible, writing
+    from mcls.cli.guard import check_output, interruptible, open_output
     from mcls.cli.show import print_note
-    from mcls.files import open_atomic
     from mcls.models.saving import load_table_model
     from mcls.models.streaming import predict_table
+    from mcls.terminal import echo
 
+    check_output(output, model, table, kind="table", force=force)
     loaded = load_table_model(model)[0]
-    if output is None:
-        with interruptible("the output is not complete"):
-            predict_table(loaded, table, sys.stdout, scores, print_note)
-        return
-    check_output(output)
-    with (
-        interruptible(f"{output} was not written; the same command starts again"),
-        writing(output),
-        open_atomic(output) as raw,
-    ):
+    to_file = output != STANDARD_OUTPUT
+    state = f"{output} was not written; the same command starts again" if to_file else "the output is not complete"
+    with interruptible(state), open_output(output) as raw:
         text = io.TextIOWrapper(raw, encoding="utf-8", newline="", write_through=True)
-        count = predict_table(loaded, table, text, scores, print_note)
-        text.detach()
-    typer.echo(f"{count} rows written to {output}")
+        try:
+            count = predict_table(loaded, table, text, scores, print_note)
+        finally:
+            text.detach()
+    if to_file:
+        echo(f"{count} rows written to {output}")

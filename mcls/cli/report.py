@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import typer
-
 from mcls.cli.run import Out
 from mcls.cli.tables import Quick
+from mcls.terminal import echo
 
 
 def report(out: Out = Path("results"), quick: Quick = False) -> None:
@@ -22,5 +21,5 @@ def report(out: Out = Path("results"), quick: Quick = False) -> None:
 
     studies = Studies(out, quick)
     tables = [table for paper in PAPERS.values() for spec in paper.tables for table in spec.build(studies)]
-    figures = draw_all(studies, lambda text: typer.echo(text, err=True))
-    typer.echo(f"Written {write_report(studies, list(PAPERS.values()), tables, figures)}")
+    figures = draw_all(studies, lambda text: echo(text, err=True))
+    echo(f"Written {write_report(studies, list(PAPERS.values()), tables, figures)}")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from mcls.terminal import counted
+from mcls.terminal import counted, echo
 
 
 class Engine(StrEnum):
@@ -80,7 +80,7 @@ def run(
     except KeyboardInterrupt:
         interrupted(experiment.folder)
     print_table(f"{loaded.name}: errors in percent, time of a replicate in seconds", *table(experiment.summary()))
-    typer.echo(
+    echo(
         f"{counted(outcome.computed, 'cell')} computed, {outcome.reused} reused, {len(outcome.failed)} failed; "
         f"see {experiment.folder / 'summary.csv'}"
     )
@@ -99,9 +99,7 @@ def cores() -> int:
 
 def interrupted(folder: Path) -> None:
     """Say after Ctrl-C that nothing is lost, and end."""
-    typer.echo(
-        f"mcls: interrupted; finished cells are kept in {folder}: the same command goes on from there", err=True
-    )
+    echo(f"mcls: interrupted; finished cells are kept in {folder}: the same command goes on from there", err=True)
     raise SystemExit(130)
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import typer
-
 from mcls.errors import printable
-from mcls.terminal import counted, output
+from mcls.files import csv_text
+from mcls.terminal import counted, echo, output
 
 if TYPE_CHECKING:
     from mcls.experiments.runner import Outcome
@@ -23,7 +21,7 @@ def print_table(title: str | None, columns: Sequence[str], rows: Sequence[Sequen
     from rich.text import Text
 
     made = Table(
-        title=Text(title) if title else None,
+        title=Text(printable(title)) if title else None,
         title_justify="left",
         box=SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
@@ -54,14 +52,12 @@ def print_table(title: str | None, columns: Sequence[str], rows: Sequence[Sequen
 
 def print_csv(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table as CSV."""
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
+    sys.stdout.write(csv_text([map(printable, row) for row in (columns, *rows)]))
 
 
 def print_note(text: str) -> None:
     """Say on standard error what is worth knowing and no mistake."""
-    typer.echo(f"note: {printable(text)}", err=True)
+    echo(f"note: {text}", err=True)
 
 
 def print_failures(outcome: Outcome) -> None:
@@ -70,7 +66,7 @@ def print_failures(outcome: Outcome) -> None:
 
     if outcome.warned:
         first = outcome.warned[0]
-        typer.echo(
+        echo(
             f"{counted(len(outcome.warned), 'cell')} came with warnings, such as {first['dataset']} {first['machine']} "
             f"replicate {first['replicate']}: {' '.join(first['warnings'][0].split())}",
             err=True,
@@ -80,9 +76,9 @@ def print_failures(outcome: Outcome) -> None:
         machine = format_spec(record["machine"], record["options"])
         alike.setdefault((record["dataset"], machine, record["error"]), []).append(record["replicate"])
     for (dataset, machine, error), replicates in alike.items():
-        typer.echo(f"failed: {dataset} {machine}, replicate {' '.join(map(str, replicates))}: {error}", err=True)
+        echo(f"failed: {dataset} {machine}, replicate {' '.join(map(str, replicates))}: {error}", err=True)
     if outcome.not_run:
-        typer.echo(f"{outcome.not_run} cells were not run", err=True)
+        echo(f"{outcome.not_run} cells were not run", err=True)
 
 
 def _is_number(text: str) -> bool:

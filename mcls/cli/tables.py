@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mcls.cli.run import Jobs, Out
-from mcls.terminal import output
+from mcls.terminal import echo, output
 
 if TYPE_CHECKING:
     from mcls.reporting.table import Table
@@ -68,12 +68,12 @@ def tables(
     for each in made:
         with output() as console:
             print_table(each, console)
-    typer.echo(f"Written to {write(made, studies.out)}")
+    echo(f"Written to {write(made, studies.out)}")
     if everything:
         from mcls.reporting.page import write_report
         from mcls.reporting.plots import draw_all
 
-        typer.echo(f"Written {write_report(studies, papers, made, draw_all(studies, _tell))}")
+        echo(f"Written {write_report(studies, papers, made, draw_all(studies, _tell))}")
     _tell_states(made)
     for outcome in outcomes:
         print_failures(outcome)
@@ -82,7 +82,7 @@ def tables(
 
 
 def _tell(text: str) -> None:
-    typer.echo(text, err=True)
+    echo(text, err=True)
 
 
 def _tell_states(made: Sequence[Table]) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from mcls.cli.show import print_note
-from mcls.terminal import counted
+from mcls.terminal import counted, echo
 
 
 def validate(
@@ -32,4 +32,4 @@ def validate(
         (loaded.n_replicates, "replicate"),
     ]
     size = ", ".join(counted(*amount) for amount in amounts)
-    typer.echo(f"{path}: ok: {size}, protocol {loaded.protocol}: {counted(len(plan.cells), 'cell')}")
+    echo(f"{path}: ok: {size}, protocol {loaded.protocol}: {counted(len(plan.cells), 'cell')}")

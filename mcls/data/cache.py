@@ -11,7 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mcls.data.cards import Card, RawFile
-from mcls.errors import McLsError
+from mcls.errors import McLsError, printable
+from mcls.files import clear_stale
+
+_INCOMING = ".incoming-"
 
 
 class RefusedError(McLsError):
@@ -22,7 +25,10 @@ def cache_dir() -> Path:
     """Folder of everything fetched: ``MCLS_CACHE``, or the platform's user cache folder."""
     chosen = os.environ.get("MCLS_CACHE")
     if chosen:
-        return Path(chosen).expanduser()
+        try:
+            return Path(chosen).expanduser()
+        except RuntimeError:
+            raise McLsError(f"MCLS_CACHE names {chosen}, and there is no such home folder") from None
     from platformdirs import user_cache_path
 
     return user_cache_path("mcls", appauthor=False)
@@ -59,24 +65,27 @@ def read_bounded(path: Path, file: RawFile) -> bytes:
 
 
 def cached_files(card: Card) -> dict[str, bytes]:
-    """Read the set's files that are in the cache; one that was damaged there is left out with a warning."""
+    """Read the set's files that are in the cache; one that is damaged or cannot be read is left out with a warning."""
     found = {}
     for file in card.files:
         path = cached_path(card, file)
-        if path.is_file():
+        if os.path.isfile(path):
             try:
                 found[file.name] = check_content(read_bounded(path, file), file, str(path))
-            except RefusedError as error:
-                warnings.warn(f"ignored: {error}", stacklevel=2)
+            except McLsError as error:
+                warnings.warn(printable(f"ignored: {error}"), stacklevel=2)
     return found
 
 
 def is_cached(card: Card, partly: bool = False) -> bool:
-    """Say whether all files of a set (or some, with ``partly``) are in the cache, without reading them."""
+    """Say whether all files of a set (or some, with ``partly``) are in the cache, without reading them.
+
+    Of a cache that cannot be entered nothing is there: what is shipped needs none.
+    """
     paths = [cached_path(card, file) for file in card.files]
     if card.origin == "folder":
         paths = [folder_table_path(card)]
-    there = [path.is_file() for path in paths]
+    there = [os.path.isfile(path) for path in paths]
     return any(there) if partly else bool(there) and all(there)
 
 
@@ -87,16 +96,19 @@ def folder_table_path(card: Card) -> Path:
 
 @contextmanager
 def staging() -> Iterator[Path]:
-    """Open a folder inside the cache for files on their way in; it disappears, whatever happens."""
+    """Open a folder inside the cache for files on their way in; it disappears, whatever happens.
+
+    What a kill left of an older one disappears too.
+    """
     root = cache_dir()
     try:
         root.mkdir(parents=True, exist_ok=True)
-        folder = tempfile.TemporaryDirectory(prefix=".incoming-", dir=root)
+        clear_stale(root, f"{_INCOMING}*")
+        with tempfile.TemporaryDirectory(prefix=_INCOMING, dir=root) as name:
+            yield Path(name)
     except OSError as error:
         reason = error.strerror or error
         raise McLsError(f"cannot write to the cache {root}: {reason}; MCLS_CACHE names another folder") from None
-    with folder as name:
-        yield Path(name)
 
 
 def put_in_cache(card: Card, contents: Mapping[str, bytes]) -> None:

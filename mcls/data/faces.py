@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from mcls.data.parsers import Table
 from mcls.errors import McLsError
+from mcls.files import require_file
 
 SUFFIXES = (".pgm", ".png")
 PIXELS = 1200  # 40×30, in either orientation
@@ -40,6 +41,7 @@ def _grey(path: Path) -> NDArray[np.float64]:
     from PIL import Image, UnidentifiedImageError
 
     try:
+        require_file(path)
         with Image.open(path) as image:  # reads the header only
             if sorted(image.size) != [30, 40]:
                 width, height = image.size

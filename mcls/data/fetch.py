@@ -6,6 +6,7 @@ import io
 import os
 import re
 import shutil
+import threading
 import time
 import zipfile
 from collections.abc import Callable
@@ -18,10 +19,13 @@ from mcls.data.cache import RefusedError, cached_files, check_content, put_in_ca
 from mcls.data.cards import Card, RawFile, Source
 from mcls.data.dataset import Dataset
 from mcls.errors import McLsError
+from mcls.files import require_file
 
 TIMEOUT = (10, 30)  # seconds to connect, seconds between two pieces
 ATTEMPTS = 2  # for what may pass: no connection, a server in trouble
 PAUSE = 1.0  # seconds between two attempts
+GRACE = 60.0  # seconds that an address has in all, and
+SLOWEST = 2**16  # one more for so many bytes: a server that sends one byte now and then is left
 MAX_ARCHIVE = 64 * 2**20  # a zip's size is on no card; the largest here is below 1 MB
 
 
@@ -120,7 +124,28 @@ def read_member(archive: bytes, member: str, file: RawFile, where: str) -> bytes
 
 
 def download(url: str, limit: int, bar: Progress | None = None) -> bytes:
-    """Download at most one byte more than ``limit``; try again what may pass."""
+    """Download at most one byte more than ``limit``, in bounded time; try again what may pass."""
+    seconds = GRACE + limit / SLOWEST
+    ended: list[bytes | Exception] = []
+
+    def work() -> None:
+        try:
+            ended.append(_persist(url, limit, bar))
+        except Exception as error:
+            ended.append(error)
+
+    # In a thread, because no timeout covers the whole: names, greetings, headers and pieces each have their own.
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if not ended:
+        raise UnavailableError(f"{url}: too slow, not done after {seconds:.0f} seconds")
+    if isinstance(ended[0], Exception):
+        raise ended[0]
+    return ended[0]
+
+
+def _persist(url: str, limit: int, bar: Progress | None) -> bytes:
     for attempt in range(1, ATTEMPTS + 1):
         buffer = _Bounded(limit)
         try:
@@ -159,7 +184,9 @@ class _Bounded(io.BytesIO):
 def _copy(url: str, out: _Bounded, bar: Progress | None) -> None:
     try:
         if urlparse(url).scheme == "file":
-            with Path(url2pathname(urlparse(url).path)).open("rb") as stream:
+            path = Path(url2pathname(urlparse(url).path))
+            require_file(path)
+            with path.open("rb") as stream:
                 shutil.copyfileobj(stream, out)
         else:
             _copy_http(url, out, bar)

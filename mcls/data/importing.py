@@ -18,6 +18,7 @@ from mcls.data.faces import pack, read_faces
 from mcls.data.fetch import MAX_ARCHIVE, read_member
 from mcls.data.load import parse_files, to_dataset
 from mcls.errors import McLsError
+from mcls.files import require_file
 
 
 def import_files(card: Card, paths: Sequence[Path]) -> list[str]:
@@ -85,6 +86,7 @@ def _recognise(card: Card, path: Path) -> tuple[str, bytes]:
 
 
 def _read(path: Path, file: RawFile) -> bytes:
+    require_file(path)
     members = [source.member for source in file.sources if source.member is not None]
     if path.suffix.lower() != ".zip" or not members:
         return read_bounded(path, file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -90,7 +91,7 @@ def read_folder(card: Card, path: str | None) -> Dataset:
     if path is not None:
         return to_dataset(card, read_faces(Path(path)), path)
     stored = folder_table_path(card)
-    if not stored.is_file():
+    if not os.path.isfile(stored):
         raise McLsError(
             f"{card.name} is not free, so mcls cannot fetch it; if you have it, give path=FOLDER "
             f"or run: mcls data import {card.name} FOLDER (mcls data show {card.name} says how to lay it out)"

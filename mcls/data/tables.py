@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from mcls.data.dataset import Dataset
 from mcls.errors import McLsError, unknown_name
+from mcls.files import require_file
 
 SEPARATORS = ("\t", ";", ",")  # in this order: a comma may stand inside cells of the other two
 MISSING = {"", "?", "na", "n/a", "#n/a", "nan", "null"}  # not "none": that is a class of lenses
@@ -367,6 +368,7 @@ def table_rows(path: Path, sep: str) -> Iterator[tuple[int, list[str]]]:
 
 def _open(path: Path) -> IO[str]:
     try:
+        require_file(path)
         opener = gzip.open if path.suffix == ".gz" else open
         with opener(path, "rb") as raw:
             start = raw.read(2)

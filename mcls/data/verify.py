@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -46,7 +47,7 @@ def _read_cached(card: Card) -> None:
     contents = {}
     for file in card.files:
         path = cached_path(card, file)
-        if path.is_file():
+        if os.path.isfile(path):
             contents[file.name] = check_content(read_bounded(path, file), file, str(path))
     # A set of two files may have come by halves: each file was checked, there is no table yet.
     if len(contents) == len(card.files):

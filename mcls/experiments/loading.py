@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,9 +13,11 @@ from pydantic import BaseModel, ValidationError
 
 from mcls.errors import McLsError, nearest, unknown_name
 from mcls.experiments.config import DatasetEntry, ExperimentConfig, MachineEntry
+from mcls.files import require_file
 from mcls.resources import configs_dir
 
-_MOST_BYTES = 1_000_000
+_MOST_BYTES = 2**17  # of a config; reading one takes a time in proportion to its length
+_SHOWN = 80  # letters of a value in a complaint
 
 
 def shipped_configs() -> list[str]:
@@ -25,10 +28,11 @@ def shipped_configs() -> list[str]:
 def find_config(text: str) -> Path:
     """The file a user means: a path, or the name of a shipped config."""
     path = Path(text)
-    if path.is_file():
+    if os.path.isfile(path):
         return path
-    if path.is_dir():
+    if os.path.isdir(path):
         raise McLsError(f"{path} is a folder; give a YAML file in it")
+    require_file(path)
     shipped = shipped_configs()
     if text in shipped:
         return configs_dir() / f"{text}.yaml"
@@ -45,11 +49,12 @@ def find_config(text: str) -> Path:
 def load_config(path: Path) -> ExperimentConfig:
     """Read and check a config; every mistake is a ``McLsError`` of one line."""
     try:
-        raw = path.read_bytes()
+        with path.open("rb") as stream:
+            raw = stream.read(_MOST_BYTES + 1)
     except OSError as error:
         raise McLsError(f"cannot read {path}: {error.strerror}") from None
     if len(raw) > _MOST_BYTES:
-        raise McLsError(f"{path} is {len(raw)} bytes long; a config has a few hundred")
+        raise McLsError(f"{path} is longer than {_MOST_BYTES} bytes; a config has a few hundred")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -60,10 +65,11 @@ def load_config(path: Path) -> ExperimentConfig:
 def parse_config(text: str, path: Path) -> ExperimentConfig:
     """Check the text of a config; ``path`` names it in messages and gives the default of ``name``."""
     try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        loader = yaml.SafeLoader(text)
+        node = loader.get_single_node()
         if node is not None:
             _refuse_odd_mappings(node, path)
-        values = yaml.safe_load(text)
+        values = loader.construct_document(node) if node is not None else None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f":{mark.line + 1}" if mark is not None else ""
@@ -174,5 +180,6 @@ def _message(complaint: Any, trail: str) -> str:
     message = message.removeprefix("Value error, ")
     given = complaint.get("input")
     if kind != "value_error" and isinstance(given, str | int | float):
-        message += f", got {given!r}"
+        shown = repr(given)
+        message += f", got {shown if len(shown) <= _SHOWN else shown[:_SHOWN] + '…'}"
     return f"{trail}: {message}" if trail else message

@@ -6,9 +6,10 @@ import sys
 import time
 from typing import Any
 
+from mcls.errors import printable
 from mcls.experiments.cells import Cell
 from mcls.experiments.store import Record
-from mcls.terminal import make_console
+from mcls.terminal import echo, make_console
 
 _SECONDS_BETWEEN_LINES = 5.0
 
@@ -51,12 +52,13 @@ class LiveProgress:
 
     def advance(self, cell: Cell, record: Record) -> None:
         """Show one cell that has arrived."""
+        title = printable(cell.title)
         self._done += 1
         rate = f"{self._done / max(time.monotonic() - self._started, 1e-9):.1f}/s"
         if record["status"] == "failed":
             self._failed += 1
-            self._console.print(f"failed: {cell.title}", markup=False, highlight=False, style="red")
-        self._bar.update(self._task, advance=1, failed=self._failed, rate=rate, description=cell.title)
+            self._console.print(f"failed: {title}", markup=False, highlight=False, style="red")
+        self._bar.update(self._task, advance=1, failed=self._failed, rate=rate, description=title)
 
     def stop(self) -> None:
         """Take the bar down."""
@@ -77,7 +79,7 @@ class PlainProgress:
         self._done += 1
         if record["status"] == "failed":
             self._failed += 1
-            print(f"failed: {cell.title}", file=sys.stderr)
+            echo(f"failed: {cell.title}", err=True)
         now = time.monotonic()
         if now - self._told >= _SECONDS_BETWEEN_LINES or self._done == self._total:
             self._told = now

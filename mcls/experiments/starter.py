@@ -9,10 +9,9 @@ from pathlib import Path
 import yaml
 
 from mcls.data.encoder import load_encoded
-from mcls.errors import McLsError
+from mcls.errors import printable
 from mcls.evaluation.folds import stratified_folds
 from mcls.experiments.loading import parse_config
-from mcls.experiments.store import write_file
 
 _TEMPLATE = """\
 # {n} rows, {d} features, {ell} classes ({classes}).
@@ -53,23 +52,21 @@ _HEADER = {
 }
 
 
-def write_starter(data: Path, target: str, output: Path | None, header: bool | None = None) -> Path:
-    """Write the starter for a table, which is read to make sure that it will run; return the config's path."""
+def make_starter(data: Path, target: str, output: Path | None, header: bool | None = None) -> tuple[Path, str]:
+    """The config's path and text for a table, which is read to make sure that it will run."""
     table = load_encoded(data, target, header)
     stratified_folds(table.y, 10, seed=0)  # refuses classes of one row each
     # Results go to a folder of this name: the config's own, so that two configs of one table stay apart.
     stem = table.name if output is None else output.stem
     name = re.sub(r"[^A-Za-z0-9_-]+", "-", stem).strip("-_") or "experiment"
     path = output if output is not None else Path(f"{name}.yaml")
-    if path.exists():
-        raise McLsError(f"{path} exists already; remove it, or give another file with -o")
     shown = ", ".join(table.classes[:8]) + (", ..." if table.n_classes > 8 else "")
     text = _TEMPLATE.format(
         n=table.n,
         d=table.d,
         ell=table.n_classes,
-        classes=" ".join(shown.split()),
-        file=path,
+        classes=printable(" ".join(shown.split())),
+        file=printable(str(path)),
         name=name,
         quoted=_quoted(name),  # YAML would read 2024 as a number
         path=_quoted(os.path.relpath(data, path.parent)),
@@ -78,8 +75,7 @@ def write_starter(data: Path, target: str, output: Path | None, header: bool | N
         folds=10 if table.n < 1000 else 5,
     )
     parse_config(text, path)
-    write_file(path, text)
-    return path
+    return path, text
 
 
 def _quoted(text: str) -> str:

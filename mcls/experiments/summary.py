@@ -5,8 +5,6 @@ A line whose cells are not all there has no figures: a mean over what happens to
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +14,7 @@ import numpy as np
 
 from mcls.experiments.cells import Plan, Row
 from mcls.experiments.store import Record, Store
+from mcls.files import csv_text, without_html
 
 
 @dataclass(frozen=True)
@@ -120,19 +119,16 @@ def to_csv(lines: Sequence[Line]) -> str:
     figures = ("mean", "std", "best", "worst", "nested", "oracle")
     head = ["dataset", "machine", "labelbook", "options", "protocol", "replicates", "done", "failed", "missing"]
     head += ["tuned"] if _some_tuned(lines) else []
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([*head, *figures, *(f"chosen_{name}" for name in tuned), *TIME_COLUMNS])
-    for line in lines:
-        writer.writerow(
-            [
-                *(getattr(line, name) for name in head),
-                *(_number(getattr(line, name), 4) for name in figures),
-                *(show_value(line.chosen.get(name, "")) for name in tuned),
-                *(_number(getattr(line, name), 6) for name in TIME_COLUMNS),
-            ]
-        )
-    return buffer.getvalue()
+    rows = [
+        [
+            *(getattr(line, name) for name in head),
+            *(_number(getattr(line, name), 4) for name in figures),
+            *(show_value(line.chosen.get(name, "")) for name in tuned),
+            *(_number(getattr(line, name), 6) for name in TIME_COLUMNS),
+        ]
+        for line in lines
+    ]
+    return csv_text([[*head, *figures, *(f"chosen_{name}" for name in tuned), *TIME_COLUMNS], *rows])
 
 
 def to_markdown(title: str, description: str, lines: Sequence[Line], n_shared: int) -> str:
@@ -140,7 +136,7 @@ def to_markdown(title: str, description: str, lines: Sequence[Line], n_shared: i
     columns, rows = table(lines)
     text = [f"# {title}", ""]
     if description:
-        text += [" ".join(description.split()), ""]
+        text += [without_html(" ".join(description.split())), ""]
     text += [
         *markdown_table(columns, rows),
         "",
@@ -159,7 +155,9 @@ def to_markdown(title: str, description: str, lines: Sequence[Line], n_shared: i
 def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """The lines of a Markdown table."""
     head = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
-    return head + ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    return head + [
+        "| " + " | ".join(without_html(cell).replace("|", "\\|") for cell in row) + " |" for row in rows
+    ]
 
 
 def table(lines: Sequence[Line]) -> tuple[list[str], list[list[str]]]:

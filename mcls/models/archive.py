@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from mcls.errors import McLsError
-from mcls.files import write_atomic
+from mcls.files import require_file, write_atomic
 
 Array = np.ndarray
 
@@ -31,16 +31,33 @@ Array = np.ndarray
 FORMAT = 1
 
 _JSON = "model.json"
+_ZIP = b"PK\x03\x04"
+_NAME_AT = 30  # bytes before the name of a zip's first member
 _ARRAY = re.compile(r"arrays/(0|[1-9]\d{0,4})\.npy")
 _DIGEST = 64  # characters of a sha256
 _MOST_BYTES = 2**32
 _MOST_JSON = 2**26
 _DATE = (1980, 1, 1, 0, 0, 0)  # the same model has the same bytes
-_KINDS = "biufU"  # numbers and text; objects would be pickles
+#: What NumPy writes before an array's values, of bounded length: nothing of it is evaluated.
+_HEADER = re.compile(
+    rb"\{'descr': '([^'\\]{1,16})', 'fortran_order': (True|False), "
+    rb"'shape': \(((?:\d{1,12}, ?){0,8}\d{0,12})\), \} {0,256}\n"
+)
+_NPY_1, _NPY_2 = b"\x93NUMPY\x01\x00", b"\x93NUMPY\x02\x00"
+_MOST_HEADER = 1024
+_KIND = re.compile(r"[<>|=][biufU]\d{1,9}")  # numbers and text; objects would be pickles
 
 
 def write_archive(path: Path | str, content: dict[str, Any], arrays: Sequence[Array]) -> None:
     """Write JSON content and arrays as a model file, whole or not at all."""
+    try:
+        write_atomic(path, pack_archive(content, arrays))
+    except OSError as error:
+        raise McLsError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def pack_archive(content: dict[str, Any], arrays: Sequence[Array]) -> bytes:
+    """The bytes of a model file with this JSON content and these arrays."""
     try:
         text = json.dumps({"format": FORMAT, **content}, ensure_ascii=False, allow_nan=False, indent=1).encode(
             "utf-8"
@@ -56,10 +73,14 @@ def write_archive(path: Path | str, content: dict[str, Any], arrays: Sequence[Ar
             archive.writestr(zipfile.ZipInfo(f"arrays/{i}.npy", _DATE), member.getvalue())
         archive.comment = b"0" * _DIGEST
     body = buffer.getvalue()[:-_DIGEST]
-    try:
-        write_atomic(path, body + hashlib.sha256(body).hexdigest().encode("ascii"))
-    except OSError as error:
-        raise McLsError(f"cannot write {path}: {error.strerror or error}") from None
+    return body + hashlib.sha256(body).hexdigest().encode("ascii")
+
+
+def is_archive(path: Path) -> bool:
+    """Whether a file begins as a model does."""
+    with path.open("rb") as stream:
+        head = stream.read(_NAME_AT + len(_JSON))
+    return head.startswith(_ZIP) and head[_NAME_AT:] == _JSON.encode("ascii")
 
 
 def read_archive(path: Path | str) -> tuple[dict[str, Any], list[Array]]:
@@ -78,14 +99,17 @@ def read_archive(path: Path | str) -> tuple[dict[str, Any], list[Array]]:
 def _read_bytes(path: Path) -> bytes:
     """The whole file, once its checksum has been found right."""
     try:
+        require_file(path)
         size = path.stat().st_size
         if size > _MOST_BYTES:
             raise McLsError(f"{path} has {size} bytes; a model has at most {_MOST_BYTES}")
-        data = path.read_bytes()
+        with path.open("rb") as stream:
+            if stream.read(len(_ZIP)) != _ZIP:
+                raise McLsError(f"{path} is not an mcls model; mcls fit writes one")
+            stream.seek(0)
+            data = stream.read(size)
     except OSError as error:
         raise McLsError(f"cannot read {path}: {error.strerror or error}") from None
-    if not data.startswith(b"PK\x03\x04"):
-        raise McLsError(f"{path} is not an mcls model; mcls fit writes one")
     if hashlib.sha256(data[:-_DIGEST]).hexdigest().encode("ascii") != data[-_DIGEST:]:
         raise McLsError(f"{path} is damaged, or no mcls model: its checksum does not fit its content")
     return data
@@ -137,22 +161,27 @@ def _no_constant(name: str) -> Any:
 
 def _read_array(path: Path | str, data: bytes) -> Array:
     """Read one .npy member; what its header claims must be what is there, before anything is allocated."""
-    stream = io.BytesIO(data)
+    # Magic and version, length of the header (2 bytes, from version 2 on 4), header, values.
+    start = 12 if data.startswith(_NPY_2) else 10
+    end = start + int.from_bytes(data[8:start], "little")
+    header = _HEADER.fullmatch(data[start : min(end, _MOST_HEADER)])
+    if not data.startswith((_NPY_1, _NPY_2)) or header is None:
+        raise McLsError(f"{path}: an array cannot be read: NumPy writes no such header")
+    kind, fortran, sizes = header[1].decode("latin-1"), header[2] == b"True", header[3]
+    shape = tuple(int(size) for size in sizes.split(b",") if size.strip())
     try:
-        version = np.lib.format.read_magic(stream)
-        read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-        shape, fortran, dtype = read_header[version](stream)
-    except (ValueError, KeyError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
-        raise McLsError(f"{path}: an array cannot be read: {error}") from None
-    rest = len(data) - stream.tell()
-    if dtype.kind not in _KINDS or dtype.itemsize == 0 or any(n < 0 for n in shape) or len(shape) > 8:
-        raise McLsError(f"{path}: an array is of a kind that a model does not hold ({dtype}, shape {shape})")
+        dtype = np.dtype(kind if _KIND.fullmatch(kind) else "V0")
+    except TypeError:
+        dtype = np.dtype("V0")
+    if dtype.itemsize == 0 or len(shape) > 8:
+        raise McLsError(f"{path}: an array is of a kind that a model does not hold ({kind}, shape {shape})")
+    rest = len(data) - end
     if math.prod(shape) * dtype.itemsize != rest:
         raise McLsError(f"{path}: an array of shape {shape} needs other than its {rest} bytes")
-    flat = np.frombuffer(data, dtype=dtype, offset=stream.tell())
+    flat = np.frombuffer(data, dtype=dtype, offset=end)
     array = flat.reshape(shape, order="F" if fortran else "C").copy(order="K")
     if dtype.kind == "U":  # NumPy itself would make strings of characters that do not exist
-        code = np.frombuffer(data, dtype=np.dtype("u4").newbyteorder(dtype.byteorder), offset=stream.tell())
+        code = np.frombuffer(data, dtype=np.dtype("u4").newbyteorder(dtype.byteorder), offset=end)
         if ((code > 0x10FFFF) | ((code >= 0xD800) & (code < 0xE000))).any():
             raise McLsError(f"{path}: an array of text holds what is no text")
     return array if dtype.isnative else array.astype(dtype.newbyteorder("="), order="K")

@@ -10,11 +10,11 @@ import numpy as np
 
 from mcls.errors import McLsError
 from mcls.experiments.environment import environment
-from mcls.models.archive import read_archive, write_archive
+from mcls.models.archive import pack_archive, read_archive, write_archive
 from mcls.models.state import from_state, to_state
 from mcls.models.table import TableModel
 
-_MOST_FEATURES = 10**7
+Array = np.ndarray
 
 
 def save(model: Any, path: Path | str) -> None:
@@ -37,6 +37,15 @@ def save(model: Any, path: Path | str) -> None:
     >>> mcls.load(path).predict([[1.9]])
     array(['c'], dtype='<U1')
     """
+    write_archive(path, *_content(model))
+
+
+def dump(model: Any) -> bytes:
+    """The bytes of the file that ``save`` writes."""
+    return pack_archive(*_content(model))
+
+
+def _content(model: Any) -> tuple[dict[str, Any], list[Array]]:
     table = model if isinstance(model, TableModel) else None
     state, arrays = to_state(table.estimator if table else model)
     content = {
@@ -44,7 +53,7 @@ def save(model: Any, path: Path | str) -> None:
         "estimator": state,
         "table": table.to_json() if table else None,
     }
-    write_archive(path, content, arrays)
+    return content, arrays
 
 
 def load(path: Path | str) -> Any:
@@ -64,7 +73,7 @@ def load_with_versions(path: Path | str) -> tuple[Any, dict[str, str]]:
             raise McLsError("parts are missing or unknown")
         versions = {str(k): str(v) for k, v in content["versions"].items()}
         machine = from_state(content["estimator"], arrays)
-        _try_out(machine)
+        _try_out(machine, sum(array.size for array in arrays))
         if content["table"] is None:
             return machine, versions
         return TableModel.from_json(content["table"], machine), versions
@@ -83,11 +92,14 @@ def load_table_model(path: Path | str) -> tuple[TableModel, dict[str, str]]:
     return model, versions
 
 
-def _try_out(machine: Any) -> None:
-    """Predict some rows: parts that do not fit together fail now, not in the middle of a table."""
+def _try_out(machine: Any, held: int) -> None:
+    """Predict some rows: parts that do not fit together fail now, not in the middle of a table.
+
+    ``held`` is how many values the file's arrays have: a machine has at least one for each of its features.
+    """
     d = machine.n_features_in_
-    if not isinstance(d, int | np.integer) or not 1 <= d <= _MOST_FEATURES:
-        raise McLsError(f"it has {d!r} features")
+    if not isinstance(d, int | np.integer) or not 1 <= d <= held:
+        raise McLsError(f"it claims {d!r} features, and its arrays have {held} values")
     classes = machine.classes_
     if not isinstance(classes, np.ndarray) or classes.ndim != 1 or len(classes) < 2:
         raise McLsError("its classes are no list")

@@ -6,6 +6,8 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
+from mcls.errors import printable
+from mcls.files import without_html
 from mcls.reporting.table import NOTHING, Entry, Table
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ def to_markdown(table: Table) -> str:
     lines = [f"# {table.heading}", "", _bar(table.columns), rule]
     lines += [_bar([entry.text for entry in row]) for row in table.rows]
     lines += [_bar([f"**{entry.text}**" if entry.text else "" for entry in row]) for row in table.foot]
-    lines += ["", *(f"- {note}" for note in table.remarks)] if table.remarks else []
+    lines += ["", *(f"- {without_html(note)}" for note in table.remarks)] if table.remarks else []
     return "\n".join(lines) + "\n"
 
 
@@ -132,7 +134,7 @@ def print_table(table: Table, console: Console | None = None) -> None:
     console.print(Text(table.heading, style="bold"), soft_wrap=True)
     console.print(made)
     for note in table.remarks:
-        console.print(Text(f"  {note}"), soft_wrap=True)
+        console.print(Text(f"  {printable(note)}"), soft_wrap=True)
     console.print()
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mcls.data.cache import cached_files, folder_table_path
+from mcls.data.cache import cached_files, is_cached
 from mcls.data.cards import load_card
 from mcls.errors import McLsError
 from mcls.experiments.cells import Row
@@ -163,7 +163,7 @@ def absent_data(config: ExperimentConfig) -> str | None:
         card = load_card(entry.name)
         if card.origin == "download" and len(cached_files(card)) < len(card.files):
             return f"mcls data fetch {card.name}"
-        if card.origin == "folder" and "path" not in entry.options and not folder_table_path(card).is_file():
+        if card.origin == "folder" and "path" not in entry.options and not is_cached(card):
             return f"mcls data import {card.name} FOLDER"
     return None
 

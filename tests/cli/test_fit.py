@@ -159,7 +159,8 @@ def test_mistakes_are_told_and_leave_nothing(args, complaint, tmp_path, monkeypa
 
 
 def test_a_full_disk_keeps_the_old_model(tmp_path, monkeypatch):
-    (tmp_path / "m").write_bytes(b"old")
+    mcls.save(mcls.OneLSM().fit([[0.0], [1.0]], ["a", "b"]), tmp_path / "m")
+    before = (tmp_path / "m").read_bytes()
 
     def full(handle):
         raise OSError(28, "No space left on device")
@@ -169,7 +170,7 @@ def test_a_full_disk_keeps_the_old_model(tmp_path, monkeypatch):
     assert code == 2
     assert "No space left on device" in err
     assert err.count("\n") == 1
-    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == {"m": b"old"}
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == {"m": before}
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")

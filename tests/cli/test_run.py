@@ -133,7 +133,7 @@ def test_a_read_only_folder_is_one_line(config, tmp_path, monkeypatch):
 
     out = tmp_path / "out"
     out.mkdir()
-    monkeypatch.setattr("tempfile.mkstemp", refused)  # what a read-only folder does, also to root
+    monkeypatch.setattr("mcls.files.open", refused, raising=False)  # what a read-only folder does, also to root
     code, _, err = call("run", config, "--out", out, "-j", 1)
     assert code == 2
     assert err.count("\n") == 1

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 import pytest
 
-from mcls.data import load_card
+from mcls.data import load_card, load_dataset
 from mcls.data.cache import (
     RefusedError,
     cache_dir,
@@ -17,6 +19,7 @@ from mcls.data.cache import (
     staging,
 )
 from mcls.errors import McLsError
+from mcls.files import STALE_AFTER
 
 IRIS = load_card("iris")
 FILE = IRIS.files[0]
@@ -81,7 +84,7 @@ def test_a_failure_on_the_way_in_leaves_the_cache_as_it_was(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(McLsError, match=r"cannot write to the cache .*No space.*MCLS_CACHE names another folder"):
         put_in_cache(IRIS, {"iris.data": b"new"})
     assert cached_path(IRIS, FILE).read_bytes() == iris_raw
     assert [path.name for path in cache.iterdir()] == ["iris"]
@@ -101,3 +104,40 @@ def test_reading_is_bounded(tmp_path: Path) -> None:
     assert len(read_bounded(tmp_path / "long", FILE)) == FILE.bytes + 1
     with pytest.raises(McLsError, match=r"cannot read .*absent"):
         read_bounded(tmp_path / "absent", FILE)
+
+
+def test_a_home_that_nobody_has_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MCLS_CACHE", "~nobody-of-this-name/x")
+    with pytest.raises(McLsError, match="MCLS_CACHE names ~nobody-of-this-name/x"):
+        cache_dir()
+
+
+def test_what_is_shipped_needs_no_cache_that_can_be_looked_into(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MCLS_CACHE", str(tmp_path / ("x" * 300)))  # no system has names of this length
+    assert load_dataset("iris").n == 150
+    assert not is_cached(load_card("wine"))
+
+
+def test_what_is_shipped_needs_no_cache_that_can_be_read(
+    cache: Path, iris_raw: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_in_cache(IRIS, {"iris.data": iris_raw})
+
+    def refused(*args: object, **kwargs: object) -> None:
+        raise PermissionError(13, "Permission denied")  # which root never meets
+
+    monkeypatch.setattr("pathlib.Path.open", refused)
+    with pytest.warns(UserWarning, match=r"ignored: cannot read .*Permission denied"):
+        assert cached_files(IRIS) == {}
+
+
+def test_what_a_kill_left_on_its_way_in_is_cleared(cache: Path, iris_raw: bytes) -> None:
+    old, young = cache / ".incoming-old", cache / ".incoming-young"
+    for folder in (old, young):
+        folder.mkdir(parents=True)
+        (folder / "iris.data").write_bytes(iris_raw[:100])
+    os.utime(old, (time.time() - STALE_AFTER - 60,) * 2)
+    put_in_cache(IRIS, {"iris.data": iris_raw})
+    assert sorted(path.name for path in cache.iterdir()) == [".incoming-young", "iris"]

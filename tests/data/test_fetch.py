@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import threading
 import zipfile
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from mcls.data import load_card, load_dataset
 from mcls.data.cache import RefusedError, cached_path, put_in_cache
 from mcls.data.cards import Card, Source
 from mcls.data.fetch import UnavailableError, addresses, fetch, read_member
+from mcls.data.importing import import_files
 from mcls.errors import McLsError
 
 IRIS = load_card("iris")
@@ -240,3 +242,36 @@ def test_progress_is_reported(cache: Path, serve: Serve, iris_raw: bytes) -> Non
     bars: list[Bar] = []
     fetch(IRIS, serve({"iris.data": iris_raw}), progress=Bar)
     assert [(bar.name, bar.total, bar.seen, bar.closed) for bar in bars] == [("iris.data", 4551, 4551, True)]
+
+
+@pytest.mark.parametrize("part", ["headers", "content"])
+def test_a_server_that_trickles_is_left(
+    part: str, cache: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcls.data.fetch.GRACE", 0.5, raising=False)
+    left = threading.Event()
+
+    def trickle(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        if part == "content":
+            handler.end_headers()
+        handler.flush_headers()
+        for _ in range(60):  # no piece comes later than any timeout allows
+            if left.wait(0.05):
+                return
+            handler.wfile.write(b"x")
+            handler.wfile.flush()
+
+    with pytest.raises(UnavailableError, match="too slow, not done after"):
+        fetch(card_at(Source(url=serve({"iris.data": trickle}) + "/iris.data")))
+    left.set()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with a name")
+def test_a_pipe_in_a_mirror_or_an_import_is_not_waited_for(cache: Path, tmp_path: Path) -> None:
+    for name in ("iris.data", "iris.zip"):
+        os.mkfifo(tmp_path / name)
+        with pytest.raises(McLsError, match="is a pipe"):
+            import_files(IRIS, [tmp_path / name])
+    with pytest.raises(McLsError, match=r"iris\.data is a pipe"):
+        fetch(IRIS, tmp_path.as_uri())

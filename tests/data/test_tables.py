@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import os
 from pathlib import Path
 
 import numpy as np
@@ -236,3 +237,12 @@ def test_what_csv_writes_is_read_back(tmp_path_factory, rows: list, sep: str) ->
     assert X.tolist() == [[a, b] for a, b, _ in rows]  # every double survives
     if labels.first is not None:
         assert [labels.levels[code] for code in labels.codes] == [text for *_, text in rows]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with a name")
+def test_pipes_and_devices_are_refused_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "t.csv")
+    with pytest.raises(McLsError, match=r"t\.csv is a pipe, .*: save it to a file first"):
+        load_table(tmp_path / "t.csv")
+    with pytest.raises(McLsError, match="/dev/zero is a device"):
+        load_table("/dev/zero")

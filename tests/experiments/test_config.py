@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -169,8 +170,10 @@ def test_a_path_is_read_with_its_trouble_told(tmp_path):
     with pytest.raises(McLsError, match="not UTF-8"):
         load_config(latin)
     huge = tmp_path / "huge.yaml"
-    huge.write_bytes(b"#" * 1_000_001)
-    with pytest.raises(McLsError, match="bytes long"):
+    huge.write_bytes(BASE.encode() + b"#" * (2**17 - len(BASE)))
+    assert load_config(huge).name == "huge"
+    huge.write_bytes(huge.read_bytes() + b"#")
+    with pytest.raises(McLsError, match="longer than 131072 bytes"):
         load_config(huge)
     marked = tmp_path / "marked.yaml"
     marked.write_bytes(b"\xef\xbb\xbf" + BASE.encode())
@@ -208,3 +211,16 @@ def test_a_mistyped_field_is_told_before_the_one_that_it_leaves_missing(tmp_path
 @pytest.mark.parametrize("name", shipped_configs())
 def test_shipped_configs_are_valid(name):
     assert load_config(find_config(name)).name == name
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with a name")
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "lab.yaml")
+    with pytest.raises(McLsError, match=r"is a pipe, .*save it to a file first"):
+        find_config(str(tmp_path / "lab.yaml"))
+
+
+def test_a_long_value_is_not_repeated_in_full():
+    with pytest.raises(McLsError, match="String should have at most 200 characters") as caught:
+        parse(f"datasets: {'x' * 9000}\nmachines: oneLSM\n")
+    assert len(str(caught.value)) < 300

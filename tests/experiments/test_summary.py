@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 
 import pytest
 
@@ -90,3 +91,13 @@ def test_untuned_beside_tuned_is_said_in_its_own_row(tmp_path):
     # Nothing to tell where all are alike.
     assert "tuned" not in table(experiment.summary()[1::2])[0]
     assert ",tuned," not in to_csv(experiment.summary()[::2])
+
+
+def test_names_are_no_formulas_in_csv_and_no_html_in_markdown(done):
+    line = replace(done.summary()[0], dataset="=cmd|'/C calc'!A0", options="<img src=x onerror=alert(1)>")
+    row = next(csv.DictReader(io.StringIO(to_csv([line]))))
+    assert row["dataset"] == "'=cmd|'/C calc'!A0"
+    assert row["mean"] == f"{line.mean:.4f}"
+    page = to_markdown("t", "p < 0.05 <script>alert(1)</script> <!-- x -->", [line], 0)
+    assert "p < 0.05 &lt;script>alert(1)&lt;/script> &lt;!-- x -->" in page
+    assert "| &lt;img src=x onerror=alert(1)> |" in page

@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import io
 import json
+import os
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -290,3 +292,76 @@ def test_trouble_with_the_disk_is_one_line(tmp_path):
         mcls.load(tmp_path / "m.mcls")
     with pytest.raises(McLsError, match="cannot read"):
         mcls.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"(" * 90 + b")" * 90,
+        b"{'descr': " + b"(" * 80 + b"'<f8'" + b")" * 80 + b", 'fortran_order': False, 'shape': (3,), }",
+        b"{'descr': '<f8', 'fortran_order': False, 'shape': (" + b"(" * 60,
+        b"{'descr': '<f8', 'fortran_order': False, 'shape': (3",
+        b"{'descr': '<f8', 'fortran_order': False, 'shape': (" + b"9" * 5000 + b",), }",
+        b"{'descr': '<f8', 'fortran_order': False, 'shape': (" + b"1, " * 40 + b"3), }",
+        b"{'descr': '<f8', 'fortran_order': False, 'shape': (3,), 'more': 1, }",
+        b"{'descr': '<f8', 'fortran_order': 0, 'shape': (3,), }",
+        b"\x00\xff''",
+    ],
+)
+@pytest.mark.parametrize("version", [1, 2])
+def test_headers_that_numpy_does_not_write_are_refused(tmp_path, header, version):
+    size = (len(header) + 1).to_bytes(2 * version, "little")
+    member = b"\x93NUMPY" + bytes([version, 0]) + size + header + b"\n" + bytes(24)
+    members(tmp_path / "m.mcls", [GOOD, ("arrays/0.npy", member)])
+    with pytest.raises(McLsError, match="an array cannot be read"):
+        mcls.load(tmp_path / "m.mcls")
+
+
+@pytest.mark.parametrize(
+    "kind, fits", [("<f3", False), ("<U0", False), ("|V8", False), ("|O8", False), ("<f8", True)]
+)
+def test_kinds_of_arrays_that_there_are_not(tmp_path, kind, fits):
+    member = npy(np.zeros(3)).replace(b"'<f8'", f"'{kind}'".encode())
+    members(tmp_path / "m.mcls", [GOOD, ("arrays/0.npy", member)])
+    with pytest.raises(McLsError, match="parts are missing" if fits else "of a kind that a model does not hold"):
+        mcls.load(tmp_path / "m.mcls")
+
+
+def test_every_array_is_read_as_numpy_reads_it(tmp_path):
+    rng = np.random.default_rng(0)
+    arrays = [
+        np.float64(2.5).reshape(()), np.zeros((0, 5)), rng.normal(size=(2, 3)), rng.normal(size=(3, 2)).T,
+        rng.normal(size=4).astype(">f4"), np.array(["ab", "é"]), np.array([True, False]), np.arange(3, dtype="i1"),
+        rng.normal(size=(1, 2, 1, 2, 1, 2, 1, 2)), np.arange(3, dtype="u8"), np.array([], dtype="U3"),
+    ]  # fmt: skip
+    entries = [(f"arrays/{i}.npy", npy(array)) for i, array in enumerate(arrays)]
+    members(tmp_path / "m.mcls", [GOOD, *entries])
+    for array, read in zip(arrays, read_archive(tmp_path / "m.mcls")[1], strict=True):
+        assert (read.shape, read.tolist()) == (array.shape, array.tolist())
+        assert read.dtype.isnative
+        assert read.flags.f_contiguous == np.load(io.BytesIO(npy(array))).flags.f_contiguous
+
+
+@pytest.mark.parametrize("rows", [None, 0])
+def test_a_small_file_cannot_claim_many_features(saved, rows):
+    def claim(content, arrays):
+        content["estimator"]["fitted"]["n_features_in_"] = 10**7
+        if rows is not None:
+            arrays.append(np.zeros((rows, 10**7)))
+            content["estimator"]["fitted"]["X_fit_"] = {"array": len(arrays) - 1}
+
+    rewrite(saved, claim)
+    tracemalloc.start()
+    with pytest.raises(McLsError, match="it claims 10000000 features, and its arrays have"):
+        mcls.load(saved)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**23
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with a name")
+def test_pipes_and_devices_are_no_models(tmp_path):
+    os.mkfifo(tmp_path / "m.mcls")
+    for path, kind in ((tmp_path / "m.mcls", "pipe"), ("/dev/zero", "device")):
+        with pytest.raises(McLsError, match=f"is a {kind}, .*: save it to a file first"):
+            mcls.load(path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -154,3 +156,30 @@ def test_tables_that_were_not_run_are_folded_and_listed_as_such(browser, page):
     browser.click('nav a[href="#noumir2011-pavia"]')
     browser.value("new Promise(requestAnimationFrame)")
     assert browser.value("document.querySelector('#noumir2011-pavia').open")
+
+
+def test_the_policy_names_our_style_and_script_by_their_sums(page):
+    text = page.read_text(encoding="utf-8")
+    policy = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]+)">', text)[1]
+    assert "default-src 'none'; " in policy
+    assert "unsafe" not in policy
+    for tag in ("style", "script"):
+        (content,) = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}';" in policy
+
+
+def test_nothing_that_slips_into_the_page_runs_or_loads(browser, page):
+    poison = (
+        "<script>document.title = 'taken'</script>"
+        "<img id=spy src=figures/labelbooks.png onerror=\"document.title = 'taken'\">"
+        '<style>body { background: red !important }</style><base href="http://127.0.0.1:9/">'
+    )
+    poisoned = page.with_name("poisoned.html")
+    poisoned.write_text(page.read_text(encoding="utf-8").replace("<h1 ", f"{poison}<h1 "), encoding="utf-8")
+    browser.open(poisoned.as_uri())
+    assert browser.value("document.title") == "mcls: reproduced tables"
+    assert (page.parent / "figures" / "labelbooks.png").is_file()
+    assert browser.value("document.querySelector('#spy').naturalWidth") == 0
+    assert browser.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert browser.value("document.baseURI") == poisoned.as_uri()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -37,7 +38,7 @@ def test_markdown_has_one_line_a_row_and_escapes_bars(table):
     assert lines[3] == "|---|---:|---|"
     assert lines[4].startswith("| oneLSM | 2.80 | a\\|b")
     assert len(re.findall(r"(?<!\\)\|", lines[4])) == 4
-    assert lines[-1] == "- a <note>"
+    assert lines[-1] == "- a &lt;note>"
 
 
 def test_csv_reads_back_and_leaves_unknown_figures_empty(table):
@@ -122,3 +123,10 @@ def test_the_foot_comes_last_in_every_format_and_is_not_sorted_in_html(table):
     assert out.getvalue().index("Average") > out.getvalue().index("ovA")
     with pytest.raises(ValueError, match="1 entries for 3 columns"):
         make(table.name, table.title, table.columns, table.rows, foot=[[words("short")]])
+
+
+def test_what_a_record_says_of_its_machine_is_text_everywhere(table, capsys):
+    poisoned = replace(table, notes=("CPU \x1b[2J<script>alert(1)</script>",))
+    assert "CPU \x1b[2J&lt;script>" in to_markdown(poisoned)
+    print_table(poisoned)
+    assert "CPU �[2J<script>" in capsys.readouterr().out
