@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -28,6 +25,7 @@ from mcls.experiments.loading import config_from
 from mcls.experiments.specs import format_spec, parse_spec
 from mcls.experiments.store import Record, Store, write_file
 from mcls.experiments.summary import markdown_table, to_csv, to_markdown
+from mcls.files import csv_text
 from mcls.packing import unpack
 from mcls.seeds import derive
 
@@ -249,7 +247,7 @@ def _pairs_csv(found: Sequence[Pair], titles: Mapping[str, str], alpha: float) -
         row += ["" if error is None else f"{error:.4f}" for error in (pair.error_a, pair.error_b)]
         tests = [word for test in TESTS for word in (*pair.figures(test, ".6g"), pair.verdict(test, alpha))]
         rows.append([*row, f"{alpha:g}", *tests])
-    return _csv([*head, "only_a_wrong", "only_b_wrong", "p_mcnemar", "verdict_mcnemar"], rows)
+    return csv_text([[*head, "only_a_wrong", "only_b_wrong", "p_mcnemar", "verdict_mcnemar"], *rows])
 
 
 def _ranking_csv(labels: Sequence[str], result: FriedmanResult) -> str:
@@ -264,15 +262,7 @@ def _ranking_csv(labels: Sequence[str], result: FriedmanResult) -> str:
         "critical_difference": result.critical_difference,
     }
     rows = [[label, rank, *test.values()] for label, rank in zip(labels, result.ranks, strict=True)]
-    return _csv(["machine", "average_rank", *test], rows)
-
-
-def _csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
-    return buffer.getvalue()
+    return csv_text([["machine", "average_rank", *test], *rows])
 
 
 def _records(row: Row, store: Store) -> list[Record] | None:
