@@ -59,7 +59,7 @@ class BaseMachine(ClassifierMixin, BaseEstimator):
     def _sweep(
         self, A: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point], prepared: Any
     ) -> list[Array]:
-        """Out-of-fold scores (points, |test|, ℓ) of each fold, for points of ``swept`` parameters alone.
+        """Out-of-fold scores (points, |test|, ℓ) of each fold, each point giving all ``swept`` parameters.
 
         A is what the machine works on. Every fold trains on every class and, with ``leaves_rows_out``, on all the
         rows that it does not test. A fold and point that the algebra cannot give to enough digits is NaN.
@@ -180,7 +180,8 @@ class BaseMachine(ClassifierMixin, BaseEstimator):
             fast = []  # a few factorisations of one training set cost less than a decomposition of all rows
         for shared, members in _groups(points, swept):
             machine = self.at(shared, np.arange(ell), ell) if shared else self
-            path = [{name: v for name, v in points[i].items() if not swept or name in swept} for i in members]
+            own = {name: getattr(machine, name) for name in swept}  # for what a point leaves out
+            path = [{**own, **{n: v for n, v in points[i].items() if not swept or n in swept}} for i in members]
             if fast:
                 for name, value in ((name, value) for point in path for name, value in point.items()):
                     parameter_checks(type(self))[name](name, value)  # a fit checks for itself

@@ -84,9 +84,9 @@ def settle_ties(scores: Array) -> Array:
     return np.where(scores >= best - 1e-9 * size, best, scores)
 
 
-def swept_path(machine: Any, name: str, points: Sequence[Point]) -> list[tuple[float, float]]:
-    """The (ridge, λ₂) of each point of a sweep; what a point leaves out the machine has."""
-    return [(point.get(name, getattr(machine, name)), point.get("lambda2", machine.lambda2)) for point in points]
+def swept_path(name: str, points: Sequence[Point]) -> list[tuple[float, float]]:
+    """The (ridge, λ₂) of each point of a sweep; λ₂ = 0 where the machine has none."""
+    return [(point[name], point.get("lambda2", 0.0)) for point in points]
 
 
 def codeword_facts(machine: Any, X: Array, y: Array) -> dict[str, Any]:

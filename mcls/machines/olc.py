@@ -48,7 +48,7 @@ class _CodewordMachine(KernelMachine):
         self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point], prepared: Any
     ) -> list[Array]:
         norms = codeword_norms(self.codewords, n_classes)
-        path = swept_path(self, "lambda1", points)
+        path = swept_path("lambda1", points)
         return [
             self._decide(
                 self._swept(K[np.ix_(train, train)], K[np.ix_(test, train)], y[train], norms, path), norms

@@ -105,7 +105,7 @@ class OLCOneLSM(OneSystemMachine):
         points: Sequence[Point],
         prepared: Any,
     ) -> list[Array]:
-        path = swept_path(self, "gamma", points)
+        path = swept_path("gamma", points)
         scores = []
         for train, test in folds:
             values = olc.sweep_one(K[np.ix_(train, train)], K[np.ix_(test, train)], y[train], n_classes, path)
