@@ -30,7 +30,7 @@ def softmax(Z: Array) -> tuple[Array, Array]:
     return E, top + np.log(total)
 
 
-def temperatures(G: Array, y: Array, w: Array, start: float = 1.0, tol: float = 1e-7) -> Array:
+def temperatures(G: Array, y: Array, w: Array, start: float = 2.0, tol: float = 1e-7) -> Array:
     """The t (B,) that minimise Σ_i w_i (log Σ_c exp(tG_ci) − t m_i), of scores G (ℓ, n) or (B, ℓ, n) of unit size.
 
     m_i = (1 − ε) G_yi + ε mean_c G_ci with ε = 1 / (1 + Σ w): one further row whose class is spread evenly. Without
