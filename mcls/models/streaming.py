@@ -10,7 +10,8 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from mcls.data.encoder import ScaledColumn
-from mcls.data.tables import counts_columns, find_separator, parse_number, table_rows
+from mcls.data.lines import find_separator, table_rows
+from mcls.data.tables import counts_columns, parse_number
 from mcls.errors import McLsError
 from mcls.models.judging import Confusion
 from mcls.models.ranges import RangeWatch
