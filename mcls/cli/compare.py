@@ -51,7 +51,7 @@ def compare(
     and with more than two machines ranking.csv. --csv prints one table: the pairs where there are any.
     """
     from mcls.cli.run import cores, interrupted
-    from mcls.cli.show import print_failures
+    from mcls.cli.show import print_failures, print_note
     from mcls.errors import McLsError
     from mcls.experiments.compare import (
         DEFAULT_DATASETS,
@@ -67,6 +67,8 @@ def compare(
     if len(machines) < 2:
         raise McLsError("give at least two machines to compare, such as: mcls compare oneLSM ovA")
     experiment = comparison(machines, dataset or DEFAULT_DATASETS, seed, engine.value, out)
+    for note in experiment.plan.notes:
+        print_note(note)
     try:
         outcome = experiment.run(jobs=jobs or cores(), fresh=fresh, progress=make_progress())
     except KeyboardInterrupt:

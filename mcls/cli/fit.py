@@ -17,6 +17,13 @@ Header = Annotated[
         help="Whether the first row names the columns; otherwise the table tells. Without names they are x0, x1, ...",
     ),
 ]
+Drop = Annotated[
+    list[str] | None, typer.Option("--drop", metavar="COLUMN", help="Leave a column out; repeat for more.")
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option("--keep", metavar="COLUMN", help="Use a column although it counts the rows; repeat for more."),
+]
 
 
 def fit(
@@ -39,6 +46,15 @@ def fit(
             "by commas, such as gamma=2^-8..2^2,sigma=0.5+1+2. What is left out has the grid of the paper.",
         ),
     ] = "auto",
+    drop: Drop = None,
+    keep: Keep = None,
+    split_equal_rows: Annotated[
+        bool,
+        typer.Option(
+            "--split-equal-rows",
+            help="Let rows with the same features fall into different folds: for tables of few different values.",
+        ),
+    ] = False,
     nested: Annotated[
         bool, typer.Option("--nested", help="Also the error with the parameters chosen inside each fold.")
     ] = False,
@@ -49,7 +65,8 @@ def fit(
 ) -> None:
     """Fit a machine to a table of your own, its parameters chosen by exact cross-validation.
 
-    A column of numbers is scaled to [-1, 1]; any other becomes one 0/1 feature for each of its texts.
+    A column of numbers is scaled to [-1, 1]; any other becomes one 0/1 feature for each of its texts. Rows with the
+    same features are kept in one fold, so that no row is judged by its own copy.
 
     --machine auto ranks the fast machines and tests the best two against each other.
 
@@ -61,7 +78,7 @@ def fit(
     from mcls.cli.guard import check_output, interruptible
     from mcls.cli.show import print_note
     from mcls.errors import McLsError
-    from mcls.evaluation.folds import parse_folds
+    from mcls.evaluation.folds import EQUAL_ROWS, parse_folds
     from mcls.models.fitting import fit_table
     from mcls.models.saving import save
 
@@ -80,6 +97,9 @@ def fit(
             folds=count,
             seed=seed,
             nested=nested,
+            drop=drop or (),
+            keep=keep or (),
+            groups=None if split_equal_rows else EQUAL_ROWS,
             say=print_note,
         )
         _print(fitted, automatic_grid=grid == "auto")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mcls.cli.fit import Header
+from mcls.cli.fit import Drop, Header, Keep
 
 
 def init(
@@ -16,6 +16,8 @@ def init(
         str, typer.Option(metavar="COLUMN", help="The class column: its name, or its index from 0.")
     ] = "-1",
     header: Header = None,
+    drop: Drop = None,
+    keep: Keep = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="The config to write; DATA.yaml here.")
     ] = None,
@@ -28,5 +30,5 @@ def init(
     """
     from mcls.experiments.starter import write_starter
 
-    path = write_starter(data, target, output, header)
+    path = write_starter(data, target, output, header, drop or [], keep or [])
     typer.echo(f"wrote {path}; now: mcls run {path}")

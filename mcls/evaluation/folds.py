@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ Array = np.ndarray
 Fold = tuple[Array, Array]  # (train, test) row indices
 
 
+#: Instead of groups: rows with the same features are one group.
+EQUAL_ROWS = "equal rows"
 #: Instead of a number of folds: each row is a fold of its own.
 LEAVE_ONE_OUT = "loo"
 
@@ -61,6 +64,11 @@ def stratified_folds(y: Array, k: int, seed: int, groups: Array | None = None) -
     if k < 2:
         raise McLsError(
             f"cross-validation needs a class with at least {members(2, groups)}; every class here has one"
+            + (
+                ""
+                if groups is None
+                else " (equal rows are one group, unless --split-equal-rows lets them be split)"
+            )
         )
     if groups is not None and len(np.unique(groups)) < len(y):
         return _folds_of(_spread_groups(y, groups, np.full(k, 1.0 / k), seed), k)
@@ -108,6 +116,21 @@ def equal_rows(X: Array) -> Array | None:
     rows = np.ascontiguousarray(X, dtype=np.float64) + 0.0  # -0.0 is 0.0
     groups = np.array([known.setdefault(row.tobytes(), len(known)) for row in rows])
     return groups if len(known) < len(rows) else None
+
+
+def row_groups(X: Array, y: Array, groups: Any, note: Callable[[str], None]) -> Array | None:
+    """The group (n,) of each row from what a user gave: ``EQUAL_ROWS``, None, or one value per row."""
+    if groups is None:
+        return None
+    if isinstance(groups, str) and groups == EQUAL_ROWS:
+        found = equal_rows(X)
+        if found is not None:
+            note(f"{count_equal_rows(y, found)}; equal rows are kept in one fold")
+        return found
+    groups = np.asarray(groups)
+    if groups.shape != (len(y),):
+        raise McLsError(f"groups must be {EQUAL_ROWS!r}, None or one value for each of the {len(y)} rows")
+    return np.unique(groups, return_inverse=True)[1]
 
 
 def count_equal_rows(y: Array, groups: Array) -> str:

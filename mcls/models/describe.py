@@ -43,6 +43,8 @@ def _table_rows(model: TableModel) -> list[list[str]]:
         ["fingerprint", facts.fingerprint],
         ["classes", f"{model.target}: " + _some([f"{name} ({count})" for name, count in facts.classes.items()])],
     ]
+    if facts.dropped:
+        rows.append(["left out", _some(facts.dropped)])
     for column in model.encoder.columns:
         if isinstance(column, ScaledColumn):
             rows.append([f"column {column.name}", f"numbers, {column.low:g} to {column.high:g}"])

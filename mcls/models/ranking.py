@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from mcls.evaluation.folds import EQUAL_ROWS
 from mcls.evaluation.grid import GridResult
 from mcls.evaluation.protocols import five_by_two, hold_out_rows
 from mcls.evaluation.statistics import TestResult, ftest_5x2cv
@@ -63,6 +64,7 @@ def rank(
     folds: int | str = 10,
     seed: int = 0,
     nested: bool = False,
+    groups: Any = EQUAL_ROWS,
     say: Say | None = None,
 ) -> tuple[Selection, Ranking]:
     """Search each machine's grid on the same folds, test the best two, and fit the best.
@@ -75,7 +77,8 @@ def rank(
     ranked: list[Ranked] = []
     for machine in machines:
         started = time.perf_counter()
-        quests.append(prepare(X, y, machine, grid, folds=folds, seed=seed, say=None if quests else say))
+        told = None if quests else say
+        quests.append(prepare(X, y, machine, grid, folds=folds, seed=seed, groups=groups, say=told))
         found.append(quests[-1].search())
         spread = float(found[-1].fold_errors[found[-1].best].std())
         seconds = time.perf_counter() - started

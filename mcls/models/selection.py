@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from mcls.errors import McLsError, unknown_name
 from mcls.evaluation import protocols
-from mcls.evaluation.folds import LEAVE_ONE_OUT, make_folds
+from mcls.evaluation.folds import EQUAL_ROWS, LEAVE_ONE_OUT, make_folds, members, row_groups
 from mcls.evaluation.grid import GridResult, search
 from mcls.evaluation.protocols import Task, hold_out_rows
 from mcls.experiments.config import effective_grid
@@ -89,6 +89,7 @@ def select(
     folds: int | str = 10,
     seed: int = 0,
     nested: bool = False,
+    groups: Any = EQUAL_ROWS,
     say: Say | None = None,
 ) -> Selection:
     """Choose the parameters of a machine by cross-validation over a grid, and fit it to all rows.
@@ -112,6 +113,9 @@ def select(
     nested : bool
         Also estimate the error with a search inside each outer fold: ``folds`` times the work. The automatic
         grid comes from all rows all the same, and so does any scaling done before.
+    groups : "equal rows", None or array-like (n,)
+        Rows of one group are never split between training and testing. By default equal rows are a group, so that
+        no row is judged by its own copy; with None every row is on its own.
     say : callable, optional
         Told each note as it is made, for instance ``print``.
 
@@ -137,14 +141,22 @@ def select(
     >>> found.results[["sigma", "gamma", "rank"]].iloc[0].tolist()
     [2.0, 0.1, 1.0]
     """
-    quest = prepare(X, y, machine, grid, folds=folds, seed=seed, say=say)
+    quest = prepare(X, y, machine, grid, folds=folds, seed=seed, groups=groups, say=say)
     found = quest.search()
     estimate = quest.nested() if nested else (None, None)
     return quest.finish(found, estimate, say)
 
 
 def prepare(
-    X: Any, y: Any, machine: str, grid: Any, *, folds: int | str = 10, seed: int = 0, say: Say | None = None
+    X: Any,
+    y: Any,
+    machine: str,
+    grid: Any,
+    *,
+    folds: int | str = 10,
+    seed: int = 0,
+    groups: Any = EQUAL_ROWS,
+    say: Say | None = None,
 ) -> Quest:
     """Check everything that can be checked before the work begins."""
     _refuse_other_machines(machine)
@@ -167,6 +179,7 @@ def prepare(
         estimator.set_params(random_state=derive(seed, entry.name) % 2**31)
     if estimator.get_params(deep=False).get("kernel") == "precomputed":
         raise McLsError("a kernel is chosen here from the rows themselves: give another than 'precomputed'")
+    groups = row_groups(X, codes, groups, note)
     rows = np.arange(len(X))
     if len(X) > SWEEP_ROWS:
         rows = np.sort(hold_out_rows(codes, SWEEP_ROWS / len(X), derive(seed, "sample"), None)[0])
@@ -174,7 +187,7 @@ def prepare(
     estimator = _that_fits(entry, estimator, len(X), "solver" in options, note)
     values = effective_grid(entry, estimator, options, {}, _own_grid(grid, entry, estimator, X[rows], seed))
     spec = format_spec(entry.name, options)
-    return Quest(spec, entry, estimator, X, codes, classes, rows, values, folds, seed, notes)
+    return Quest(spec, entry, estimator, X, codes, classes, rows, values, folds, seed, notes, groups)
 
 
 @dataclass(frozen=True)
@@ -192,11 +205,12 @@ class Quest:
     folds: int | str
     seed: int
     notes: list[str]
+    groups: Array | None = None
 
     def search(self) -> GridResult:
         """Cross-validate every point of the grid on the rows of the search."""
         y = self.codes[self.rows]
-        splits = make_folds(y, self.folds, derive(self.seed, "folds"))
+        splits = make_folds(y, self.folds, derive(self.seed, "folds"), self._groups(self.rows))
         # Widths side by side on one BLAS thread each: short calls with many threads are slower.
         with threadpool_limits(1):
             return search(
@@ -219,8 +233,11 @@ class Quest:
     def task(self, rows: Array) -> Task:
         """The same question as a protocol asks it, on some rows."""
         y = np.unique(self.codes[rows], return_inverse=True)[1]
-        smoother = dict(self.entry.smoother)
-        return Task(self._searched(), self.X[rows], y, self.grid, scaling="none", smoother=smoother)
+        smoother, groups = dict(self.entry.smoother), self._groups(rows)
+        return Task(self._searched(), self.X[rows], y, self.grid, scaling="none", smoother=smoother, groups=groups)
+
+    def _groups(self, rows: Array) -> Array | None:
+        return None if self.groups is None else self.groups[rows]
 
     def finish(
         self,
@@ -256,7 +273,9 @@ class Quest:
         remarks = []
         folds = found.fold_errors.shape[1]
         if self.folds != LEAVE_ONE_OUT and folds < int(self.folds):
-            remarks.append(f"{folds} folds instead of {self.folds}: no class has more than {folds} rows")
+            remarks.append(
+                f"{folds} folds instead of {self.folds}: no class has more than {members(folds, self.groups)}"
+            )
         tuned = {  # the widths and the strengths of regularisation
             name: values
             for name, values in self.grid.items()

@@ -56,7 +56,7 @@ def open_table(model: TableModel, path: Path, say: Say | None = None) -> Layout:
         raise McLsError(f"{path} is empty")
     wanted = [column.name for column in model.encoder.columns]
     try:
-        if any(name in head for name in wanted) or not _nameless([*wanted, model.target]):
+        if any(name in head for name in wanted) or not _nameless([*wanted, *model.facts.dropped, model.target]):
             _check_names(model, wanted, line, head)
             return Layout(sep, head, {name: j for j, name in enumerate(head)}, len(head))
         places = _places(model, wanted, line, head)
@@ -86,7 +86,8 @@ def _check_names(model: TableModel, wanted: list[str], line: int, head: list[str
 def _places(model: TableModel, wanted: list[str], line: int, head: list[str]) -> dict[str, int]:
     """Where each column x0, x1, … of the model stands in rows like the first, with or without the class."""
     target = int(model.target[1:])
-    with_target, without = len(wanted) + 1, len(wanted)
+    without = len(wanted) + len(model.facts.dropped)
+    with_target = without + 1
     if len(head) not in (with_target, without):
         raise McLsError(f"line {line} has {len(head)} cells; the model expects {without}, or {with_target}")
     places = {name: int(name[1:]) for name in wanted}

@@ -34,6 +34,9 @@ class Facts(BaseModel):
     cv_spread: float
     nested_error: float | None = None
     notes: list[str] = Field(default_factory=list)
+    dropped: list[str] = Field(
+        default_factory=list, description="columns of the training table that were left out"
+    )
 
 
 @dataclass(frozen=True)

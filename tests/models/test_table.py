@@ -70,7 +70,7 @@ def test_asked_with_an_array_or_lists(fitted):
 
 
 def test_an_array_may_hold_texts_beside_numbers(tmp_path):
-    rows = "".join(f"{i},{'red' if i % 2 else 'blue'},{'xy'[i % 2]}\n" for i in range(20))
+    rows = "".join(f"{i % 9},{'red' if i % 2 else 'blue'},{'xy'[i % 2]}\n" for i in range(20))
     (tmp_path / "t.csv").write_text("size,hue,kind\n" + rows)
     model = fit_table(tmp_path / "t.csv", "kind", grid=SMALL, folds=3).model
     assert model.predict([[3, "red"], [4, "blue"]]).tolist() == ["y", "x"]
