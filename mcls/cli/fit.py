@@ -73,6 +73,9 @@ def fit(
     --nested searches the grid inside each fold. The scaling, the automatic grid and the machine of auto still come
     from all rows, and their optimism stays.
 
+    The interval beside an error is Wilson's of 95 % for so many rows, equal rows counted once; the error of always
+    saying the largest class is the one to beat.
+
     Example: mcls fit flowers.csv --target species -o flowers.mcls
     """
     from mcls.cli.guard import check_output, interruptible
@@ -110,10 +113,16 @@ def fit(
 def _print(fitted: Fitted, automatic_grid: bool) -> None:
     from mcls.cli.show import print_table
     from mcls.errors import printable
+    from mcls.evaluation.statistics import wilson
     from mcls.experiments.specs import format_options
+    from mcls.models.judging import show_error, show_interval
 
     facts, found = fitted.model.facts, fitted.selection
     columns = fitted.model.encoder.columns
+
+    def interval(error: float) -> tuple[float, float]:
+        return wilson(error * found.n_independent, found.n_independent)
+
     texts = sum(column.kind == "text" for column in columns)
     typer.echo(
         f"{facts.file}: {facts.rows} rows, {len(columns)} columns "
@@ -121,27 +130,30 @@ def _print(fitted: Fitted, automatic_grid: bool) -> None:
         f"{len(facts.classes)} classes in '{printable(fitted.model.target)}'"
     )
     if fitted.ranking is not None:
+        titles = ["machine", "error", "95 %", "seconds", "parameters"]
         rows = [
-            [r.machine, f"{100 * r.error:.2f}", f"{100 * r.spread:.2f}", f"{r.seconds:.1f}", _shown(r.best_params)]
+            [
+                r.machine,
+                f"{100 * r.error:.2f}",
+                show_interval(interval(r.error)),
+                f"{r.seconds:.1f}",
+                _shown(r.best_params),
+            ]
             for r in fitted.ranking.machines
         ]
-        print_table(
-            "machines by CV error in percent",
-            ["machine", "error", "std over folds", "seconds", "parameters"],
-            rows,
-        )
+        print_table("machines by CV error in percent", titles, rows)
         typer.echo(f"5x2cv F-test of the best two: {fitted.ranking.verdict()}")
+    searched = f"{len(found.rows)} of {facts.rows}" if len(found.rows) < facts.rows else str(facts.rows)
+    measured = f"{found.folds} folds, {len(found.results)} grid points, {searched} rows"
+    cv_error = show_error(found.error, facts.cv_interval, measured, "the folds that choose also judge")
     typer.echo(
-        f"{facts.machine}: CV error {100 * found.error:.2f} %, standard deviation over the folds "
-        f"{100 * found.spread:.2f} ({found.folds} folds, {len(found.results)} grid points, {len(found.rows)} rows; "
-        f"the folds that choose also judge) at {_shown(found.best_params) or 'the parameters given'}"
+        f"{facts.machine}: CV error {cv_error}, {100 * facts.baseline:.2f} % for always the largest class, "
+        f"at {_shown(found.best_params) or 'the parameters given'}"
     )
-    if found.nested_error is not None and found.nested_spread is not None:
+    if found.nested_error is not None:
         outside = ["the scaling", *["the grid"] * automatic_grid, *["the machine"] * (fitted.ranking is not None)]
-        typer.echo(
-            f"nested CV error {100 * found.nested_error:.2f} %, standard deviation over the folds "
-            f"{100 * found.nested_spread:.2f} (parameters chosen inside each fold; from all rows: {', '.join(outside)})"
-        )
+        how = ("parameters chosen inside each fold", f"from all rows: {', '.join(outside)}")
+        typer.echo(f"nested CV error {show_error(found.nested_error, interval(found.nested_error), *how)}")
     print_table("out-of-fold predictions", *fitted.confusion.table())
     options = {k: v for k, v in found.estimator.get_params(deep=False).items() if k in ("solver", "n_landmarks")}
     if options.get("solver") == "nystrom":

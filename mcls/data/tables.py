@@ -232,7 +232,7 @@ def _scan(path: Path, target: str | int, header: bool | None, sep: str, drop: Se
         raise McLsError(f"{path} has a header but no rows")
     names = head if has_header else [f"x{j}" for j in range(len(head))]
     for j, name in enumerate(names):
-        if not name:
+        if not name and name not in drop:
             raise McLsError(
                 f"{path}: column {j} has no name in the header; name it, or remove it if it counts rows"
             )

@@ -215,7 +215,7 @@ def friedman(errors: ArrayLike, alpha: float = 0.05) -> FriedmanResult:
     )
 
 
-def wilson(mistakes: int, n: int, level: float = 0.95) -> tuple[float, float]:
+def wilson(mistakes: float, n: int, level: float = 0.95) -> tuple[float, float]:
     """Wilson's interval of a proportion: every p with |k/n − p| ≤ z √(p(1 − p)/n) for k ``mistakes`` in n rows.
 
     Its centre is (k + z²/2) / (n + z²) and its half width z / (n + z²) · √(k(n − k)/n + z²/4). Unlike k/n ± z·s it

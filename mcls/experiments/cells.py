@@ -164,11 +164,13 @@ class Row:
 class Plan:
     """The rows of an experiment, and the different cells behind them in the order they are run.
 
-    ``notes`` tell what is odd about the data without being a mistake.
+    ``notes`` tell what is odd about the data without being a mistake; ``baselines`` has the error of always saying
+    the largest class, by data set, in percent.
     """
 
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
+    baselines: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def cells(self) -> list[Cell]:
@@ -187,6 +189,7 @@ def plan(config: ExperimentConfig, folder: Path = Path()) -> Plan:
     """Lay an experiment out as rows and cells; loads the data sets, paths being relative to ``folder``."""
     rows: list[Row] = []
     notes: list[str] = []
+    baselines: dict[str, float] = {}
     for i, entry in enumerate(config.datasets):
         ref = dataset_ref(entry, folder)
         try:
@@ -194,6 +197,7 @@ def plan(config: ExperimentConfig, folder: Path = Path()) -> Plan:
         except McLsError as error:
             raise McLsError(f"{config.name}: datasets[{i}]: {error}") from None
         groups = equal_rows_of(ref)
+        baselines[ref.label] = 100.0 * (1.0 - max(data.counts.values()) / data.n)
         if config.train == "declared" and config.protocol == "hold-out" and "split" not in data.extra:
             raise McLsError(f"{config.name}: 'train: declared', but {ref.label} declares no training rows")
         for j, machine in enumerate(config.machines):
@@ -216,7 +220,7 @@ def plan(config: ExperimentConfig, folder: Path = Path()) -> Plan:
             )
         odd = split_notes(data.y, data.classes, config.protocol, settings, groups)
         notes += [f"{ref.label}: {note}" for note in odd]
-    return Plan(tuple(rows), tuple(notes))
+    return Plan(tuple(rows), tuple(notes), baselines)
 
 
 def dataset_ref(entry: DatasetEntry, folder: Path) -> DatasetRef:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -127,8 +127,14 @@ def to_csv(lines: Sequence[Line]) -> str:
     return buffer.getvalue()
 
 
-def to_markdown(title: str, description: str, lines: Sequence[Line], n_shared: int) -> str:
-    """The summary as a Markdown page."""
+def to_markdown(
+    title: str,
+    description: str,
+    lines: Sequence[Line],
+    n_shared: int,
+    baselines: Mapping[str, float] | None = None,
+) -> str:
+    """The summary as a Markdown page; ``baselines`` are those of the plan."""
     columns, rows = table(lines)
     text = [f"# {title}", ""]
     if description:
@@ -136,6 +142,9 @@ def to_markdown(title: str, description: str, lines: Sequence[Line], n_shared: i
     text += ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
     text += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
     text += ["", "Errors in percent; the time is that of one replicate, in seconds."]
+    if baselines:
+        text += ["", "The error of always saying the largest class:", ""]
+        text += [f"- {name}: {error:.2f}" for name, error in baselines.items()]
     if any(line.protocol == "published" for line in lines):
         text += ["", "`published`: the smallest cross-validation error over the grid, which is optimistic."]
     if n_shared:

@@ -13,6 +13,7 @@ from mcls.data.encoder import as_dataset, column_values, counts_rows, learn_enco
 from mcls.data.tables import check_classes, read_table
 from mcls.errors import McLsError
 from mcls.evaluation.folds import EQUAL_ROWS
+from mcls.evaluation.statistics import wilson
 from mcls.experiments.specs import parse_spec
 from mcls.machines.registry import get_machine
 from mcls.models.judging import Confusion
@@ -80,6 +81,7 @@ def fit_table(
         selection = select(X, y, machine, grid, **settings)
     # As read, not as scaled: a table of numbers has the fingerprint that load_table gives it.
     data = as_dataset(path.name, columns, labels, encoder)
+    wrong = float((selection.predictions != y[selection.rows]).mean())  # of all folds together
     facts = Facts(
         file=path.name,
         fingerprint=data.fingerprint,
@@ -93,6 +95,7 @@ def fit_table(
         rows_searched=len(selection.rows),
         cv_error=selection.error,
         cv_spread=selection.spread,
+        cv_interval=wilson(wrong * selection.n_independent, selection.n_independent),
         nested_error=selection.nested_error,
         notes=[*notes, *selection.notes],
         dropped=list(drop),

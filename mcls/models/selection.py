@@ -59,6 +59,8 @@ class Selection:
         The same with the point chosen inside each fold, where it was asked for.
     rows : array
         The rows that the search used, in order; all, unless there are too many.
+    n_independent : int
+        How many rows the search used, where those of one group count as one: what an interval of an error rests on.
     predictions : array
         Out-of-fold class of each of those rows at the chosen point.
     notes : list of str
@@ -75,6 +77,7 @@ class Selection:
     rows: Array
     predictions: Array
     folds: int
+    n_independent: int
     nested_error: float | None = None
     nested_spread: float | None = None
     notes: list[str] = field(default_factory=list)
@@ -263,6 +266,7 @@ class Quest:
             rows=self.rows,
             predictions=self.classes[found.predictions[found.best]],
             folds=found.fold_errors.shape[1],
+            n_independent=len(self.rows if self.groups is None else np.unique(self.groups[self.rows])),
             nested_error=nested[0],
             nested_spread=nested[1],
             notes=[*self.notes, *remarks],

@@ -9,9 +9,9 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mcls.data.encoder import ScaledColumn
+from mcls.data.encoder import ScaledColumn, as_dataset
 from mcls.data.lines import find_separator, table_rows
-from mcls.data.tables import counts_columns, parse_number
+from mcls.data.tables import NumberColumn, counts_columns, parse_number, read_table
 from mcls.errors import McLsError
 from mcls.models.judging import Confusion
 from mcls.models.ranges import RangeWatch
@@ -180,6 +180,22 @@ def judge_table(model: TableModel, path: Path, say: Say | None = None) -> Confus
     if not any(row.any() for row in counts.values()):
         raise McLsError(f"{path} has a header but no rows")
     return Confusion(tuple(counts), tuple(classes), np.array(list(counts.values())))
+
+
+def is_training_table(model: TableModel, path: Path) -> bool:
+    """Whether a table holds the very rows that a model was fitted to; its columns may come in another order."""
+    layout, known = open_table(model, path), model.encoder.columns
+    wanted = {model.target, *(column.name for column in known)}
+    others = model.facts.dropped if layout.names is None else [name for name in layout.names if name not in wanted]
+    try:
+        columns, labels = read_table(path, model.target, layout.names is not None, layout.sep, others)
+    except McLsError:  # a class is missing, for one
+        return False
+    read = {column.name: column for column in columns}
+    used = [read[column.name] for column in known]
+    if any(isinstance(a, NumberColumn) != isinstance(b, ScaledColumn) for a, b in zip(used, known)):
+        return False
+    return as_dataset(path.name, used, labels, model.encoder).fingerprint == model.facts.fingerprint
 
 
 def _nameless(names: list[str]) -> bool:

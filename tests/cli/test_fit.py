@@ -13,6 +13,7 @@ import time
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import mcls
 from mcls.cli.app import main
@@ -36,7 +37,7 @@ def test_fits_prints_and_writes(tmp_path):
     lines = out.splitlines()
     assert lines[0] == "iris.csv: 150 rows, 4 columns (4 of numbers, 0 of text), 3 classes in 'class'"
     assert lines[1].startswith("oneLSM: CV error ")
-    assert "(5 folds, 72 grid points, 150 rows;" in lines[1]
+    assert "; 5 folds, 72 grid points, 150 rows;" in lines[1]
     assert "setosa" in out
     assert "recall" in out
     assert lines[-1] == f"model written to {tmp_path / 'm.mcls'}"
@@ -51,7 +52,7 @@ def test_what_the_user_should_know_of_the_search_is_told_in_a_line_each(tmp_path
     ranges = "gamma=2^-1..2^1,sigma=2^-9..2^-7"
     code, out, err = call("fit", tmp_path / "t.csv", "--keep", "a", "--grid", ranges, "-o", tmp_path / "m")
     assert code == 0
-    assert "(4 folds, 9 grid points, 12 rows;" in out
+    assert "; 4 folds, 9 grid points, 12 rows;" in out
     folds, edge = err.splitlines()
     assert folds == "note: 4 folds instead of 10: no class has more than 4 rows"
     assert edge.startswith(
@@ -90,9 +91,9 @@ def test_the_paper_grid_and_the_nested_error(tmp_path):
     )
     assert code == 0
     assert "3 folds, 9 grid points" in out
-    assert re.search(r"CV error [\d.]+ %, standard deviation over the folds [\d.]+ \(3 folds", out)
-    assert "nested CV error " in out
-    assert "(parameters chosen inside each fold; from all rows: the scaling)" in out
+    assert re.search(r"oneLSM\S*: CV error [\d.]+ % \(95 %: [\d.]+–[\d.]+; 3 folds", out)
+    assert re.search(r"nested CV error [\d.]+ % \(95 %: [\d.]+–[\d.]+; parameters chosen inside each fold; ", out)
+    assert "from all rows: the scaling)" in out
     assert mcls.load(tmp_path / "m").facts.grid["sigma"] == (2.0 ** np.arange(-4, 5)).tolist()
 
 
@@ -112,7 +113,7 @@ def test_auto_ranks_the_fast_machines_and_tests_the_best_two(tmp_path):
     for name in ("oneLSM", "ovO", "voLSSVM", "voRLS-beta", "lssvm"):
         assert name in out
     assert "5x2cv F-test of the best two: " in out
-    assert "std over folds" in out
+    assert "95 %" in out.splitlines()[3]
     assert "inside each fold; from all rows: the scaling, the grid, the machine)" in out
     assert mcls.load(tmp_path / "m").facts.machine in out
 
@@ -131,6 +132,32 @@ def test_the_seed_decides_the_bytes(tmp_path):
     a, b, c = ((tmp_path / name).read_bytes() for name in "abc")
     assert a == b
     assert a != c
+
+
+@pytest.mark.parametrize("folds", ["10", "loo"])
+def test_the_interval_is_wilsons_and_the_baseline_stands_beside_it(tmp_path, folds):
+    glass = datasets_dir() / "glass.csv"
+    args = ["--folds", folds, "--grid", "gamma=0.1,sigma=0.5", "--split-equal-rows"]
+    _, out, _ = call("fit", glass, "-o", tmp_path / "m", *args)
+    line = out.splitlines()[1]
+    facts = mcls.load(tmp_path / "m").facts
+    table = [row.split() for row in out.splitlines()[6:12]]  # out-of-fold predictions of the six classes
+    mistakes = 214 - sum(int(row[1 + i]) for i, row in enumerate(table))
+    low, high = stats.binomtest(mistakes, 214).proportion_ci(method="wilson")
+    assert facts.cv_interval == pytest.approx((low, high))
+    assert f"% (95 %: {100 * low:.1f}–{100 * high:.1f}; " in line
+    assert f"{100 * (1 - 76 / 214):.2f} % for always the largest class" in line
+    assert "standard deviation" not in out
+
+
+def test_copies_make_no_interval_narrower(tmp_path):
+    widths = []
+    for times in (1, 4):
+        copied(tmp_path / "t.csv", times)
+        call("fit", tmp_path / "t.csv", "-o", tmp_path / "m", "--grid", "gamma=1,sigma=1", "--folds", "loo")
+        low, high = mcls.load(tmp_path / "m").facts.cv_interval
+        widths.append(high - low)
+    assert widths[0] == pytest.approx(widths[1], rel=0.1)
 
 
 def copied(path, times):

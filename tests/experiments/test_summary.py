@@ -74,3 +74,11 @@ def test_half_split_has_an_oracle(tmp_path):
 def test_words_with_bars_stay_in_their_cell():
     line = Line("a|b", "m", "", "", "nested", 1, 1, 0, 1.0, None, 1.0, 1.0, None, None, {}, 0.1, 0.1)
     assert "a\\|b" in to_markdown("t", "two\nlines", [line], 3)
+
+
+def test_the_page_has_the_error_of_always_the_largest_class(done):
+    iris = next(iter(done.plan.baselines))
+    page = (done.folder / "summary.md").read_text()
+    assert f"The error of always saying the largest class:\n\n- {iris}: {done.plan.baselines[iris]:.2f}\n" in page
+    counts = done.plan.cells[0].dataset.load().counts
+    assert done.plan.baselines[iris] == pytest.approx(100 * (1 - max(counts.values()) / sum(counts.values())))

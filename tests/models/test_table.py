@@ -10,6 +10,7 @@ import mcls
 from mcls.data import load_table
 from mcls.errors import McLsError
 from mcls.models.fitting import fit_table
+from mcls.models.table import TableModel
 from mcls.resources import datasets_dir
 
 IRIS = datasets_dir() / "iris.csv"
@@ -111,3 +112,10 @@ def test_tables_that_teach_nothing(tmp_path, text, target, machine, complaint):
     path.write_text(text)
     with pytest.raises(McLsError, match=complaint):
         fit_table(path, target, machine)
+
+
+def test_models_of_before_are_still_read(fitted):
+    content = fitted.model.to_json()
+    for name in ("cv_interval", "dropped"):
+        del content["facts"][name]
+    assert TableModel.from_json(content, fitted.model.estimator).facts.cv_interval is None
