@@ -50,6 +50,7 @@ def compare(
     Results go to DIR/compare/: cells/, shared by all comparisons, and a folder each with summary.csv and summary.md,
     and with more than two machines ranking.csv. --csv prints one table: the pairs where there are any.
     """
+    from mcls.cli.progress import CellProgress
     from mcls.cli.run import cores, interrupted
     from mcls.cli.show import print_failures, print_note
     from mcls.errors import McLsError
@@ -62,7 +63,6 @@ def compare(
         ranking,
         write_ranking,
     )
-    from mcls.experiments.progress import make_progress
 
     if len(machines) < 2:
         raise McLsError("give at least two machines to compare, such as: mcls compare oneLSM ovA")
@@ -70,7 +70,7 @@ def compare(
     for note in experiment.plan.notes:
         print_note(note)
     try:
-        outcome = experiment.run(jobs=jobs or cores(), fresh=fresh, progress=make_progress())
+        outcome = experiment.run(jobs=jobs or cores(), fresh=fresh, progress=CellProgress())
     except KeyboardInterrupt:
         interrupted(experiment.store.folder)
     tests = [name for name, wanted in (("f", ftest), ("t", ttest), ("mcnemar", mcnemar)) if wanted]

@@ -32,6 +32,7 @@ def evaluate(
     Example: mcls evaluate flowers.mcls labelled.csv --picture confusion.png
     """
     from mcls.cli.guard import check_output, interruptible
+    from mcls.cli.progress import Steps
     from mcls.cli.show import print_note, print_table
     from mcls.errors import printable
     from mcls.models.judging import check_picture
@@ -43,7 +44,8 @@ def evaluate(
         check_picture(picture)
     loaded = load_table_model(model)[0]
     with interruptible("nothing was written; the same command starts again"):
-        found = judge_table(loaded, table, print_note)
+        with Steps() as on_step:
+            found = judge_table(loaded, table, print_note, on_step)
         typer.echo(_error(loaded, table, found))
         print_table(None, *found.table())
         unknown = found.true[len(found.predicted) :]

@@ -79,6 +79,7 @@ def fit(
     Example: mcls fit flowers.csv --target species -o flowers.mcls
     """
     from mcls.cli.guard import check_output, interruptible
+    from mcls.cli.progress import Steps
     from mcls.cli.show import print_note
     from mcls.errors import McLsError
     from mcls.evaluation.folds import EQUAL_ROWS, parse_folds
@@ -91,20 +92,22 @@ def fit(
     except McLsError as error:
         raise McLsError(f"--folds {error}") from None
     with interruptible("no model was written; the same command starts again"):
-        fitted = fit_table(
-            table,
-            target,
-            machine,
-            grid,
-            header=header,
-            folds=count,
-            seed=seed,
-            nested=nested,
-            drop=drop or (),
-            keep=keep or (),
-            groups=None if split_equal_rows else EQUAL_ROWS,
-            say=print_note,
-        )
+        with Steps() as on_step:
+            fitted = fit_table(
+                table,
+                target,
+                machine,
+                grid,
+                header=header,
+                folds=count,
+                seed=seed,
+                nested=nested,
+                drop=drop or (),
+                keep=keep or (),
+                groups=None if split_equal_rows else EQUAL_ROWS,
+                say=print_note,
+                on_step=on_step,
+            )
         _print(fitted, automatic_grid=grid == "auto")
         save(fitted.model, output)
     typer.echo(f"model written to {output}")

@@ -33,6 +33,7 @@ def predict(
     import sys
 
     from mcls.cli.guard import check_output, interruptible, writing
+    from mcls.cli.progress import Steps
     from mcls.cli.show import print_note
     from mcls.files import open_atomic
     from mcls.models.saving import load_table_model
@@ -40,16 +41,19 @@ def predict(
 
     loaded = load_table_model(model)[0]
     if output is None:
-        with interruptible("the output is not complete"):
-            predict_table(loaded, table, sys.stdout, scores, print_note)
+        with interruptible("the output is not complete"), Steps() as on_step:
+            # On a terminal the rows themselves show how far it is.
+            told = None if sys.stdout.isatty() else on_step
+            predict_table(loaded, table, sys.stdout, scores, print_note, told)
         return
     check_output(output)
     with (
         interruptible(f"{output} was not written; the same command starts again"),
         writing(output),
         open_atomic(output) as raw,
+        Steps() as on_step,
     ):
         text = io.TextIOWrapper(raw, encoding="utf-8", newline="", write_through=True)
-        count = predict_table(loaded, table, text, scores, print_note)
+        count = predict_table(loaded, table, text, scores, print_note, on_step)
         text.detach()
     typer.echo(f"{count} rows written to {output}")

@@ -133,6 +133,11 @@ def row_groups(X: Array, y: Array, groups: Any, note: Callable[[str], None]) -> 
     return np.unique(groups, return_inverse=True)[1]
 
 
+def groups_of(groups: Array | None, rows: Array) -> Array | None:
+    """The groups of some rows, where there are groups."""
+    return None if groups is None else groups[rows]
+
+
 def count_equal_rows(y: Array, groups: Array) -> str:
     """How many rows repeat an earlier one of their group, in words.
 

@@ -26,13 +26,14 @@ from mcls.evaluation.facts import fitted_facts, has_facts
 from mcls.evaluation.folds import (
     LEAVE_ONE_OUT,
     class_half_split,
+    groups_of,
     largest_class,
     make_folds,
     members,
     stratified_halves,
     stratified_share,
 )
-from mcls.evaluation.grid import GridResult, search
+from mcls.evaluation.grid import GridResult, OnStep, search, steps
 from mcls.evaluation.packing import pack
 from mcls.evaluation.scaling import scale_dataset, to_range
 from mcls.seeds import derive
@@ -60,6 +61,7 @@ class Task:
     smoother: Mapping[str, int] = field(default_factory=dict)
     declared_split: Array | None = None  # (n,) "train" or "test", where the data set's source says so
     groups: Array | None = None  # (n,) rows of one group are never split between training and testing
+    on_step: OnStep | None = None  # told how many outer folds of ``nested`` are done
 
     @property
     def n_classes(self) -> int:
@@ -130,7 +132,8 @@ def nested(task: Task, seed: int, folds: int | str = 10, inner_folds: int | str 
     X = task.scaled()
     splits = make_folds(task.y, folds, seed, task.groups)
     outcomes = [
-        _choose_and_judge(task, X, split, inner_folds, derive(seed, "inner", i)) for i, split in enumerate(splits)
+        _choose_and_judge(task, X, split, inner_folds, derive(seed, "inner", i))
+        for i, split in enumerate(steps(splits, "outer folds", task.on_step))
     ]
     return {
         "error": float(np.mean([o.error for o in outcomes])),
@@ -246,7 +249,7 @@ def check_splits(
         splits = [(first, second), (second, first)]
     if protocol == "published" or not chooses:
         return
-    if any(largest_class(y[train], _of(groups, train)) < 2 for train, _ in splits):
+    if any(largest_class(y[train], groups_of(groups, train)) < 2 for train, _ in splits):
         raise McLsError(
             "the parameters are chosen by cross-validation inside the training rows, which then need a class with "
             f"at least 2 of them; the largest class has {members(largest_class(y, groups), groups)} in all: "
@@ -266,17 +269,13 @@ def split_notes(
     wanted, largest = settings.get("folds", 0), largest_class(y, groups)
     if protocol in ("published", "nested") and wanted != LEAVE_ONE_OUT and wanted > largest:
         notes.append(f"{largest} folds instead of {wanted}: no class has more than {members(largest, groups)}")
-    sizes = [largest_class(y[y == c], _of(groups, y == c)) for c in range(len(class_names))]
+    sizes = [largest_class(y[y == c], groups_of(groups, y == c)) for c in range(len(class_names))]
     if alone := [name for name, size in zip(class_names, sizes) if size == 1]:
         shown = ", ".join(f"'{name}'" for name in alone[:3]) + (", …" if len(alone) > 3 else "")
         notes.append(
             f"a class of {members(1, groups)} ({shown}) is never in training and testing at once: always an error"
         )
     return notes
-
-
-def _of(groups: Array | None, rows: Array) -> Array | None:
-    return None if groups is None else groups[rows]
 
 
 def hold_out_rows(y: Array, train: Train, seed: int, declared: Array | None, groups: Array | None = None) -> Fold:
@@ -349,7 +348,7 @@ def _choose_and_judge(task: Task, X: Array, split: Fold, inner_folds: int | str,
 
 
 def _inner_search(task: Task, X: Array, rows: Array, inner_folds: int | str, seed: int) -> GridResult:
-    return task.search(X, make_folds(task.y[rows], inner_folds, seed, _of(task.groups, rows)), rows=rows)
+    return task.search(X, make_folds(task.y[rows], inner_folds, seed, groups_of(task.groups, rows)), rows=rows)
 
 
 def _merge(outcomes: Sequence[_Outcome], n: int) -> Array:

@@ -13,6 +13,7 @@ from mcls.data.encoder import as_dataset, column_values, counts_rows, learn_enco
 from mcls.data.tables import check_classes, read_table
 from mcls.errors import McLsError
 from mcls.evaluation.folds import EQUAL_ROWS
+from mcls.evaluation.grid import OnStep
 from mcls.evaluation.statistics import wilson
 from mcls.experiments.specs import parse_spec
 from mcls.machines.registry import get_machine
@@ -48,12 +49,13 @@ def fit_table(
     keep: Sequence[str] = (),
     groups: Any = EQUAL_ROWS,
     say: Say | None = None,
+    on_step: OnStep | None = None,
 ) -> Fitted:
     """Fit a machine to a table of your own; see ``mcls.data.encoder`` for how columns become features.
 
     ``machine`` is a name with options, or ``auto`` for the best of the fast ones; ``target`` and ``header`` are
     those of ``mcls.data.load_table``; ``drop`` and ``keep`` those of ``mcls.data.encoder.load_encoded``, ``groups``
-    that of ``mcls.select``.
+    and ``on_step`` those of ``mcls.select``.
     """
     path = Path(path)
     automatic = machine.strip().lower() == AUTO
@@ -73,7 +75,8 @@ def fit_table(
             say(notes[0])
     X = encoder.encode({column.name: column_values(column) for column in columns})
     y = np.array(labels.levels)[labels.codes]
-    settings: dict[str, Any] = {"folds": folds, "seed": seed, "nested": nested, "groups": groups, "say": say}
+    settings: dict[str, Any] = {"folds": folds, "seed": seed, "nested": nested, "groups": groups}
+    settings |= {"say": say, "on_step": on_step}
     ranking = None
     if automatic:
         selection, ranking = rank(X, y, grid, **settings)

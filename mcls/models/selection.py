@@ -16,8 +16,8 @@ from threadpoolctl import threadpool_limits
 
 from mcls.errors import McLsError, unknown_name
 from mcls.evaluation import protocols
-from mcls.evaluation.folds import EQUAL_ROWS, LEAVE_ONE_OUT, make_folds, members, row_groups
-from mcls.evaluation.grid import GridResult, search
+from mcls.evaluation.folds import EQUAL_ROWS, LEAVE_ONE_OUT, groups_of, make_folds, members, row_groups
+from mcls.evaluation.grid import GridResult, OnStep, search
 from mcls.evaluation.protocols import Task, hold_out_rows
 from mcls.experiments.config import effective_grid
 from mcls.experiments.specs import format_spec, parse_scalar, parse_spec
@@ -60,7 +60,7 @@ class Selection:
     rows : array
         The rows that the search used, in order; all, unless there are too many.
     n_independent : int
-        How many rows the search used, where those of one group count as one: what an interval of an error rests on.
+        How many rows those are, a group of rows counted once: what an interval of the error rests on.
     predictions : array
         Out-of-fold class of each of those rows at the chosen point.
     notes : list of str
@@ -94,6 +94,7 @@ def select(
     nested: bool = False,
     groups: Any = EQUAL_ROWS,
     say: Say | None = None,
+    on_step: OnStep | None = None,
 ) -> Selection:
     """Choose the parameters of a machine by cross-validation over a grid, and fit it to all rows.
 
@@ -117,10 +118,11 @@ def select(
         Also estimate the error with a search inside each outer fold: ``folds`` times the work. The automatic
         grid comes from all rows all the same, and so does any scaling done before.
     groups : "equal rows", None or array-like (n,)
-        Rows of one group are never split between training and testing. By default equal rows are a group, so that
-        no row is judged by its own copy; with None every row is on its own.
+        Rows of one group are never split; by default those that are equal: no row is judged by its own copy.
     say : callable, optional
         Told each note as it is made, for instance ``print``.
+    on_step : callable, optional
+        Told what is being done, how much of it, and of how much: ``("grid points", 9, 81)``.
 
     Returns
     -------
@@ -144,7 +146,7 @@ def select(
     >>> found.results[["sigma", "gamma", "rank"]].iloc[0].tolist()
     [2.0, 0.1, 1.0]
     """
-    quest = prepare(X, y, machine, grid, folds=folds, seed=seed, groups=groups, say=say)
+    quest = prepare(X, y, machine, grid, folds=folds, seed=seed, groups=groups, say=say, on_step=on_step)
     found = quest.search()
     estimate = quest.nested() if nested else (None, None)
     return quest.finish(found, estimate, say)
@@ -160,6 +162,7 @@ def prepare(
     seed: int = 0,
     groups: Any = EQUAL_ROWS,
     say: Say | None = None,
+    on_step: OnStep | None = None,
 ) -> Quest:
     """Check everything that can be checked before the work begins."""
     _refuse_other_machines(machine)
@@ -190,7 +193,7 @@ def prepare(
     estimator = _that_fits(entry, estimator, len(X), "solver" in options, note)
     values = effective_grid(entry, estimator, options, {}, _own_grid(grid, entry, estimator, X[rows], seed))
     spec = format_spec(entry.name, options)
-    return Quest(spec, entry, estimator, X, codes, classes, rows, values, folds, seed, notes, groups)
+    return Quest(spec, entry, estimator, X, codes, classes, rows, values, folds, seed, notes, groups, on_step)
 
 
 @dataclass(frozen=True)
@@ -209,11 +212,12 @@ class Quest:
     seed: int
     notes: list[str]
     groups: Array | None = None
+    on_step: OnStep | None = None
 
     def search(self) -> GridResult:
         """Cross-validate every point of the grid on the rows of the search."""
         y = self.codes[self.rows]
-        splits = make_folds(y, self.folds, derive(self.seed, "folds"), self._groups(self.rows))
+        splits = make_folds(y, self.folds, derive(self.seed, "folds"), groups_of(self.groups, self.rows))
         # Widths side by side on one BLAS thread each: short calls with many threads are slower.
         with threadpool_limits(1):
             return search(
@@ -225,6 +229,7 @@ class Quest:
                 smoother=self.entry.smoother,
                 n_classes=len(self.classes),
                 n_threads=os.cpu_count() or 1,
+                on_step=self.on_step,
             )
 
     def nested(self) -> tuple[float, float]:
@@ -236,11 +241,8 @@ class Quest:
     def task(self, rows: Array) -> Task:
         """The same question as a protocol asks it, on some rows."""
         y = np.unique(self.codes[rows], return_inverse=True)[1]
-        smoother, groups = dict(self.entry.smoother), self._groups(rows)
-        return Task(self._searched(), self.X[rows], y, self.grid, scaling="none", smoother=smoother, groups=groups)
-
-    def _groups(self, rows: Array) -> Array | None:
-        return None if self.groups is None else self.groups[rows]
+        rest: dict[str, Any] = {"smoother": dict(self.entry.smoother), "groups": groups_of(self.groups, rows)}
+        return Task(self._searched(), self.X[rows], y, self.grid, "none", on_step=self.on_step, **rest)
 
     def finish(
         self,
@@ -254,11 +256,13 @@ class Quest:
             for text in remarks:
                 say(text)
         estimator = self.estimator.set_params(**found.best_point)
+        if self.on_step is not None:
+            self.on_step("fitting to all rows", 0, None)
         estimator.fit(self.X, self.classes[self.codes])
         return Selection(
             machine=self.machine,
             estimator=estimator,
-            results=_frame(found),
+            results=found.frame(),
             grid=self.grid,
             best_params=found.best_point,
             error=found.best_error,
@@ -393,13 +397,3 @@ def median_distance(X: Array, seed: int = 0) -> float:
     D2 = squared_distances(sample)[np.triu_indices(len(sample), 1)]
     different = D2[D2 > 0]
     return float(np.sqrt(np.median(different))) if len(different) else 1.0
-
-
-def _frame(found: GridResult) -> pd.DataFrame:
-    frame = pd.DataFrame(found.points)
-    frame["error"] = found.errors
-    frame["spread"] = found.fold_errors.std(axis=1)
-    frame["rank"] = frame["error"].rank(method="min").astype(int)
-    folds = pd.DataFrame(found.fold_errors, columns=[f"fold {k}" for k in range(found.fold_errors.shape[1])])
-    order = np.argsort(frame["rank"].to_numpy() - (np.arange(len(frame)) == found.best), kind="stable")
-    return pd.concat([frame, folds], axis=1).iloc[order].reset_index(drop=True)

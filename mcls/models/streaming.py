@@ -18,6 +18,7 @@ from mcls.models.ranges import RangeWatch
 from mcls.models.table import TableModel
 
 if TYPE_CHECKING:
+    from mcls.evaluation.grid import OnStep
     from mcls.models.selection import Say
 
 Array = np.ndarray
@@ -129,11 +130,16 @@ def read_chunks(model: TableModel, path: Path, layout: Layout, say: Say | None =
 
 
 def predict_table(
-    model: TableModel, path: Path, out: IO[str], scores: bool = False, say: Say | None = None
+    model: TableModel,
+    path: Path,
+    out: IO[str],
+    scores: bool = False,
+    say: Say | None = None,
+    on_step: OnStep | None = None,
 ) -> int:
     """Write the table again with a column ``prediction`` (and one a class with its score); returns the rows.
 
-    ``say`` is told at the end what the user should know of the table.
+    ``say`` is told at the end what the user should know of the table, ``on_step`` the rows done so far.
     """
     layout = open_table(model, path, say)
     added = [PREDICTION, *(f"score {name}" for name in model.classes if scores)]
@@ -149,15 +155,17 @@ def predict_table(
         for i, (cells, predicted) in enumerate(zip(rows, model.estimator.predict(X))):
             writer.writerow([*cells, predicted, *(values[i].tolist() if values is not None else [])])
         count += len(rows)
+        if on_step is not None:
+            on_step("rows", count, None)
     if say is not None and not count:
         say(f"{path} has a header but no rows")
     return count
 
 
-def judge_table(model: TableModel, path: Path, say: Say | None = None) -> Confusion:
+def judge_table(model: TableModel, path: Path, say: Say | None = None, on_step: OnStep | None = None) -> Confusion:
     """Predict a labelled table and count each class's predictions; classes the model never saw are errors.
 
-    ``say`` as for ``predict_table``.
+    ``say`` and ``on_step`` as for ``predict_table``.
     """
     layout = open_table(model, path, say)
     if model.target not in layout.places:
@@ -177,6 +185,8 @@ def judge_table(model: TableModel, path: Path, say: Say | None = None) -> Confus
                     )
                 counts[name] = np.zeros(len(classes), dtype=np.int64)
             counts[name][j] += 1
+        if on_step is not None:
+            on_step("rows", sum(int(row.sum()) for row in counts.values()), None)
     if not any(row.any() for row in counts.values()):
         raise McLsError(f"{path} has a header but no rows")
     return Confusion(tuple(counts), tuple(classes), np.array(list(counts.values())))
