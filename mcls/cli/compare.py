@@ -52,8 +52,9 @@ def compare(
     all statistics, p-values and verdicts), machines.csv (every machine with errors, choices and times), summary.md
     (both) and with more than two machines ranking.csv. --csv prints one table: the pairs where there are any.
     """
+    from mcls.cli.progress import CellProgress
     from mcls.cli.run import cores, interrupted
-    from mcls.cli.show import print_csv, print_failures, print_table
+    from mcls.cli.show import print_csv, print_failures, print_note, print_table
     from mcls.errors import McLsError
     from mcls.experiments.compare import (
         DEFAULT_DATASETS,
@@ -63,13 +64,14 @@ def compare(
         rank_table,
         ranking_words,
     )
-    from mcls.experiments.progress import make_progress
 
     if len(machines) < 2:
         raise McLsError("give at least two machines to compare, such as: mcls compare oneLSM ovA")
     experiment = comparison(machines, dataset or DEFAULT_DATASETS, seed, engine.value, out, alpha)
+    for note in experiment.plan.notes:
+        print_note(note)
     try:
-        outcome = experiment.run(jobs=jobs or cores(), fresh=fresh, progress=make_progress())
+        outcome = experiment.run(jobs=jobs or cores(), fresh=fresh, progress=CellProgress())
     except KeyboardInterrupt:
         interrupted(experiment.store.folder)
     tests = [name for name, wanted in (("f", ftest), ("t", ttest), ("mcnemar", mcnemar)) if wanted]

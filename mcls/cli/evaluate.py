@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mcls.cli.guard import Force
 from mcls.cli.predict import Model
+
+if TYPE_CHECKING:
+    from mcls.models.judging import Confusion
+    from mcls.models.table import TableModel
 
 
 def evaluate(
@@ -22,11 +26,15 @@ def evaluate(
 ) -> None:
     """Print the error, each class's recall and precision, and the confusion matrix of a model on a table.
 
+    The error has a 95 % interval (Wilson) and stands beside that of always the training table's largest class. On the
+    training table itself it says nothing about new rows: the cross-validation error is printed beside it.
+
     A note tells how many rows lie far outside the range of the training table, as those in another unit do.
 
     Example: mcls evaluate flowers.mcls labelled.csv --picture confusion.png
     """
     from mcls.cli.guard import check_output, interruptible
+    from mcls.cli.progress import Steps
     from mcls.cli.show import print_note, print_table
     from mcls.models.judging import check_picture
     from mcls.models.saving import load_table_model
@@ -38,9 +46,9 @@ def evaluate(
         check_picture(picture)
     loaded = load_table_model(model)[0]
     with interruptible("nothing was written; the same command starts again"):
-        found = judge_table(loaded, table, print_note)
-        wrong = round(found.error * found.n)
-        echo(f"{table.name}: error {100 * found.error:.2f} % ({wrong} of {found.n} rows wrong)")
+        with Steps() as on_step:
+            found = judge_table(loaded, table, print_note, on_step)
+        echo(_error(loaded, table, found))
         print_table(None, *found.table())
         unknown = found.true[len(found.predicted) :]
         if unknown:
@@ -48,3 +56,26 @@ def evaluate(
         if picture is not None:
             found.draw(picture)
             echo(f"confusion matrix drawn to {picture}")
+
+
+def _error(model: TableModel, table: Path, found: Confusion) -> str:
+    """The error in a sentence, with what it is to be compared with; on the training table it says nothing."""
+    from mcls.errors import printable
+    from mcls.evaluation.statistics import wilson
+    from mcls.models.judging import show_error
+    from mcls.models.streaming import is_training_table
+
+    facts = model.facts
+    wrong = f"{found.mistakes} of {found.n} rows wrong"
+    always = (
+        f"{100 * found.error_of_always(facts.largest_class):.2f} % for always {printable(facts.largest_class)}"
+    )
+    if found.n != facts.rows or not is_training_table(model, table):
+        interval = wilson(found.mistakes, found.n)
+        return f"{table.name}: error {show_error(found.error, interval, wrong)}, {always}"
+    expected = show_error(facts.cv_error, facts.cv_interval, "the folds that chose also judged")
+    nested = "" if facts.nested_error is None else f", nested CV error {100 * facts.nested_error:.2f} %"
+    return (
+        f"{table.name}: training error {100 * found.error:.2f} % ({wrong}): the model was fitted to these very rows; "
+        f"for new rows see its CV error {expected}{nested}, {always}"
+    )

@@ -19,6 +19,13 @@ Header = Annotated[
         help="Whether the first row names the columns; otherwise the table tells. Without names they are x0, x1, ...",
     ),
 ]
+Drop = Annotated[
+    list[str] | None, typer.Option("--drop", metavar="COLUMN", help="Leave a column out; repeat for more.")
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option("--keep", metavar="COLUMN", help="Use a column although it counts the rows; repeat for more."),
+]
 
 
 def fit(
@@ -40,6 +47,15 @@ def fit(
             "by commas, such as gamma=2^-8..2^2,sigma=0.5+1+2. What is left out has the grid of the paper.",
         ),
     ] = "auto",
+    drop: Drop = None,
+    keep: Keep = None,
+    split_equal_rows: Annotated[
+        bool,
+        typer.Option(
+            "--split-equal-rows",
+            help="Let rows with the same features fall into different folds: for tables of few different values.",
+        ),
+    ] = False,
     nested: Annotated[
         bool, typer.Option("--nested", help="Also the error with the parameters chosen inside each fold.")
     ] = False,
@@ -50,19 +66,24 @@ def fit(
 ) -> None:
     """Fit a machine to a table of your own, its parameters chosen by exact cross-validation.
 
-    A column of numbers is scaled to [-1, 1]; any other becomes one 0/1 feature for each of its texts.
+    A column of numbers is scaled to [-1, 1]; any other becomes one 0/1 feature for each of its texts. Rows with the
+    same features are kept in one fold, so that no row is judged by its own copy.
 
     --machine auto ranks the fast machines and tests the best two against each other.
 
     --nested searches the grid inside each fold. The scaling, the automatic grid and the machine of auto still come
     from all rows, and their optimism stays.
 
+    The interval beside an error is Wilson's of 95 % for so many rows, equal rows counted once; the error of always
+    saying the largest class is the one to beat.
+
     Example: mcls fit flowers.csv --target species -o flowers.mcls
     """
     from mcls.cli.guard import beside, check_output, interruptible, open_output
+    from mcls.cli.progress import Steps
     from mcls.cli.show import print_note
     from mcls.errors import McLsError
-    from mcls.evaluation.folds import parse_folds
+    from mcls.evaluation.folds import EQUAL_ROWS, parse_folds
     from mcls.models.fitting import fit_table
     from mcls.models.saving import dump
     from mcls.terminal import echo
@@ -73,17 +94,22 @@ def fit(
     except McLsError as error:
         raise McLsError(f"--folds {error}") from None
     with interruptible("no model was written; the same command starts again"):
-        fitted = fit_table(
-            table,
-            target,
-            machine,
-            grid,
-            header=header,
-            folds=count,
-            seed=seed,
-            nested=nested,
-            say=print_note,
-        )
+        with Steps() as on_step:
+            fitted = fit_table(
+                table,
+                target,
+                machine,
+                grid,
+                header=header,
+                folds=count,
+                seed=seed,
+                nested=nested,
+                drop=drop or (),
+                keep=keep or (),
+                groups=None if split_equal_rows else EQUAL_ROWS,
+                say=print_note,
+                on_step=on_step,
+            )
         with open_output(output) as stream:
             stream.write(dump(fitted.model))
     with beside(output):
@@ -94,10 +120,16 @@ def fit(
 def _print(fitted: Fitted, automatic_grid: bool) -> None:
     from mcls.cli.show import print_table
     from mcls.errors import printable
+    from mcls.evaluation.statistics import wilson
     from mcls.experiments.specs import format_options
+    from mcls.models.judging import show_error, show_interval
 
     facts, found = fitted.model.facts, fitted.selection
     columns = fitted.model.encoder.columns
+
+    def interval(error: float) -> tuple[float, float]:
+        return wilson(error * found.n_independent, found.n_independent)
+
     texts = sum(column.kind == "text" for column in columns)
     typer.echo(
         f"{printable(facts.file)}: {facts.rows} rows, {len(columns)} columns "
@@ -105,27 +137,30 @@ def _print(fitted: Fitted, automatic_grid: bool) -> None:
         f"{len(facts.classes)} classes in '{printable(fitted.model.target)}'"
     )
     if fitted.ranking is not None:
+        titles = ["machine", "error", "95 %", "seconds", "parameters"]
         rows = [
-            [r.machine, f"{100 * r.error:.2f}", f"{100 * r.spread:.2f}", f"{r.seconds:.1f}", _shown(r.best_params)]
+            [
+                r.machine,
+                f"{100 * r.error:.2f}",
+                show_interval(interval(r.error)),
+                f"{r.seconds:.1f}",
+                _shown(r.best_params),
+            ]
             for r in fitted.ranking.machines
         ]
-        print_table(
-            "machines by CV error in percent",
-            ["machine", "error", "std over folds", "seconds", "parameters"],
-            rows,
-        )
+        print_table("machines by CV error in percent", titles, rows)
         typer.echo(f"5x2cv F-test of the best two: {fitted.ranking.verdict()}")
+    searched = f"{len(found.rows)} of {facts.rows}" if len(found.rows) < facts.rows else str(facts.rows)
+    measured = f"{found.folds} folds, {len(found.results)} grid points, {searched} rows"
+    cv_error = show_error(found.error, facts.cv_interval, measured, "the folds that choose also judge")
     typer.echo(
-        f"{facts.machine}: CV error {100 * found.error:.2f} %, standard deviation over the folds "
-        f"{100 * found.spread:.2f} ({found.folds} folds, {len(found.results)} grid points, {len(found.rows)} rows; "
-        f"the folds that choose also judge) at {_shown(found.best_params) or 'the parameters given'}"
+        f"{facts.machine}: CV error {cv_error}, {100 * facts.baseline:.2f} % for always the largest class, "
+        f"at {_shown(found.best_params) or 'the parameters given'}"
     )
-    if found.nested_error is not None and found.nested_spread is not None:
+    if found.nested_error is not None:
         outside = ["the scaling", *["the grid"] * automatic_grid, *["the machine"] * (fitted.ranking is not None)]
-        typer.echo(
-            f"nested CV error {100 * found.nested_error:.2f} %, standard deviation over the folds "
-            f"{100 * found.nested_spread:.2f} (parameters chosen inside each fold; from all rows: {', '.join(outside)})"
-        )
+        how = ("parameters chosen inside each fold", f"from all rows: {', '.join(outside)}")
+        typer.echo(f"nested CV error {show_error(found.nested_error, interval(found.nested_error), *how)}")
     print_table("out-of-fold predictions", *fitted.confusion.table())
     options = {k: v for k, v in found.estimator.get_params(deep=False).items() if k in ("solver", "n_landmarks")}
     if options.get("solver") == "nystrom":

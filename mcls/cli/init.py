@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mcls.cli.fit import Header
+from mcls.cli.fit import Drop, Header, Keep
 from mcls.cli.guard import Force, output_option
 
 
@@ -17,6 +17,8 @@ def init(
         str, typer.Option(metavar="COLUMN", help="The class column: its name, or its index from 0.")
     ] = "-1",
     header: Header = None,
+    drop: Drop = None,
+    keep: Keep = None,
     output: Annotated[Path | None, output_option("The config to write; DATA.yaml here")] = None,
     force: Force = False,
 ) -> None:
@@ -31,7 +33,7 @@ def init(
     from mcls.terminal import echo
 
     to_file = output != STANDARD_OUTPUT
-    path, text = make_starter(data, target, output if to_file else None, header)
+    path, text = make_starter(data, target, output if to_file else None, header, drop or [], keep or [])
     place = path if to_file else STANDARD_OUTPUT
     check_output(place, data, kind="config", force=force)
     with open_output(place) as stream:

@@ -30,8 +30,10 @@ def predict(
     Example: mcls predict flowers.mcls new.csv -o named.csv
     """
     import io
+    import sys
 
     from mcls.cli.guard import check_output, interruptible, open_output
+    from mcls.cli.progress import Steps
     from mcls.cli.show import print_note
     from mcls.models.saving import load_table_model
     from mcls.models.streaming import predict_table
@@ -41,10 +43,12 @@ def predict(
     loaded = load_table_model(model)[0]
     to_file = output != STANDARD_OUTPUT
     state = f"{output} was not written; the same command starts again" if to_file else "the output is not complete"
-    with interruptible(state), open_output(output) as raw:
+    with interruptible(state), open_output(output) as raw, Steps() as on_step:
         text = io.TextIOWrapper(raw, encoding="utf-8", newline="", write_through=True)
+        # On a terminal the rows themselves show how far it is.
+        told = on_step if to_file or not sys.stdout.isatty() else None
         try:
-            count = predict_table(loaded, table, text, scores, print_note)
+            count = predict_table(loaded, table, text, scores, print_note, told)
         finally:
             text.detach()
     if to_file:

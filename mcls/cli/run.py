@@ -52,10 +52,10 @@ def run(
 
     Examples: mcls run iris -j 2, mcls run mine.yaml --dry-run, mcls run mine.yaml --engine refit --fresh
     """
+    from mcls.cli.progress import CellProgress
     from mcls.cli.show import print_failures, print_note, print_table
     from mcls.experiments.experiment import Experiment
     from mcls.experiments.loading import find_config, load_config
-    from mcls.experiments.progress import make_progress
     from mcls.experiments.summary import table
 
     path = find_config(config)
@@ -75,7 +75,7 @@ def run(
             scheduler=scheduler,
             fresh=fresh,
             keep_going=keep_going,
-            progress=make_progress(),
+            progress=CellProgress(),
         )
     except KeyboardInterrupt:
         interrupted(experiment.folder)

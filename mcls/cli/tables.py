@@ -39,10 +39,10 @@ def tables(
 
     Examples: mcls tables honeine2013 --table 4, mcls tables xue2013 -j 2, mcls tables --all --quick
     """
+    from mcls.cli.progress import CellProgress
     from mcls.cli.run import cores, interrupted
     from mcls.cli.show import print_failures
     from mcls.errors import McLsError
-    from mcls.experiments.progress import make_progress
     from mcls.papers import PAPERS, get_paper
     from mcls.reporting.catalog import needed, run, write
     from mcls.reporting.render import print_table
@@ -61,7 +61,7 @@ def tables(
     outcomes = []
     if not no_run:
         try:
-            outcomes = run(needed(specs, studies), jobs or cores(), make_progress, _tell)
+            outcomes = run(needed(specs, studies), jobs or cores(), CellProgress, _tell)
         except KeyboardInterrupt:
             interrupted(studies.out)
     made = [table for spec in specs for table in spec.build(studies)]

@@ -5,10 +5,13 @@
 - Any other column is **one-hot**: one feature a different text of the training table, 1 where the row has that text
   and 0 elsewhere. Two different texts are then at the squared distance 2, half of the most that a number can give.
   A text that the training table did not hold is an error, as is a column of nearly as many texts as rows.
+- A column that **counts the rows** is refused unless the user keeps it: where a file is sorted, its row numbers give
+  the class away, and no later table has them.
 """
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -19,11 +22,12 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from mcls.data.dataset import Dataset
 from mcls.data.tables import NumberColumn, TextColumn, check_classes, comma_hint, read_table, table_name
-from mcls.errors import McLsError
+from mcls.errors import McLsError, unknown_name
 
 Array = np.ndarray
 
 MOST_LEVELS = 1000
+FEWEST_COUNTED = 10  # in fewer rows, evenly spaced numbers are no surprise
 
 
 class _Plain(BaseModel):
@@ -113,9 +117,35 @@ class Encoder(_Plain):
         return np.concatenate([column.encode(columns[column.name]) for column in self.columns], axis=1)
 
 
-def learn_encoder(columns: Sequence[NumberColumn | TextColumn], path: Any) -> Encoder:
-    """Take the ranges of the numbers and the texts of a training table."""
+def learn_encoder(columns: Sequence[NumberColumn | TextColumn], path: Any, keep: Sequence[str] = ()) -> Encoder:
+    """Take the ranges of the numbers and the texts of a training table.
+
+    A column that counts the rows must be named in ``keep``, unless it is the only one.
+    """
+    names = [column.name for column in columns]
+    if unknown := [name for name in keep if name not in names]:
+        raise unknown_name(f"column in {path}:", unknown[0], names)
+    for column in columns:
+        if len(columns) > 1 and column.name not in keep and counts_rows(column):
+            name = shlex.quote(column.name)
+            raise McLsError(
+                f"{path}: column '{column.name}' counts the rows, which gives the class away where the file is "
+                f"sorted; leave it out with --drop {name} or use it with --keep {name} (in a config drop: or keep:)"
+            )
     return Encoder(columns=tuple(_learn(column, path) for column in columns))
+
+
+def counts_rows(column: NumberColumn | TextColumn) -> bool:
+    """Whether a column holds whole numbers that are all different, evenly spaced and in the order of the file.
+
+    >>> counts_rows(NumberColumn("id", np.arange(5.0, 25.0))), counts_rows(NumberColumn("x", np.arange(20.0) ** 2))
+    (True, False)
+    """
+    if isinstance(column, TextColumn) or len(column.values) < FEWEST_COUNTED:
+        return False
+    first, step = column.values[0], column.values[1] - column.values[0]
+    even = np.array_equal(column.values, first + step * np.arange(len(column.values)))
+    return bool(even and step != 0 and float(first).is_integer() and float(step).is_integer())
 
 
 def column_values(column: NumberColumn | TextColumn) -> Any:
@@ -125,15 +155,21 @@ def column_values(column: NumberColumn | TextColumn) -> Any:
     return [column.levels[code] for code in column.codes]
 
 
-def load_encoded(path: Path | str, target: str | int = -1, header: bool | None = None) -> Dataset:
+def load_encoded(
+    path: Path | str,
+    target: str | int = -1,
+    header: bool | None = None,
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+) -> Dataset:
     """Load a table as ``load_table`` does, and columns of text too: one 0/1 feature for each of their texts.
 
     Numbers are as read: scaling them is the experiment's business. A table of numbers alone is what ``load_table``
-    gives, with the same fingerprint.
+    gives, with the same fingerprint. Columns in ``drop`` are left out; ``keep`` is that of ``learn_encoder``.
     """
-    columns, labels = read_table(path, target, header)
+    columns, labels = read_table(path, target, header, drop=drop)
     check_classes(labels, path)
-    return as_dataset(table_name(path), columns, labels, learn_encoder(columns, path))
+    return as_dataset(table_name(path), columns, labels, learn_encoder(columns, path, keep))
 
 
 def as_dataset(
@@ -161,7 +197,8 @@ def _learn(column: NumberColumn | TextColumn, path: Any) -> ScaledColumn | OneHo
     if different > min(max(10, n // 2), MOST_LEVELS):
         raise McLsError(
             f"{path}: column '{column.name}' has {different} different texts in {n} rows ({column.first}): "
-            "it looks like a name or a remark, which cannot be learnt from; remove the column"
+            "it looks like a name or a remark, which cannot be learnt from; leave it out with "
+            f"--drop {shlex.quote(column.name)} (in a config drop:)"
         )
     return OneHotColumn(name=column.name, levels=column.levels)
 

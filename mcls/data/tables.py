@@ -9,31 +9,25 @@ So a table costs 8 bytes a cell, not a Python string a cell.
 
 from __future__ import annotations
 
-import csv
-import gzip
 import math
 import re
-import zlib
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mcls.data.dataset import Dataset
+from mcls.data.lines import find_separator, table_rows
 from mcls.errors import McLsError, unknown_name
-from mcls.files import require_file
 
-SEPARATORS = ("\t", ";", ",")  # in this order: a comma may stand inside cells of the other two
 MISSING = {"", "?", "na", "n/a", "#n/a", "nan", "null"}  # not "none": that is a class of lenses
-MAX_LINE = 2**24  # characters; more is no table but a file without line ends
 INDEX = re.compile(r"-?\d+")
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
 NO_COMMA = "write decimals with a point, not a comma"
-BAD_BYTE = re.compile("[\udc80-\udcff]")  # how Python writes a byte that is no UTF-8 (surrogateescape)
 
 
 class Cell(NamedTuple):
@@ -145,19 +139,28 @@ def read_table(
     target: str | int = -1,
     header: bool | None = None,
     sep: str = "auto",
+    drop: Sequence[str] = (),
 ) -> tuple[list[NumberColumn | TextColumn], TextColumn]:
-    """Read a table's feature columns, as numbers or text, and its class column; see ``load_table``."""
+    """Read a table's feature columns, as numbers or text, and its class column; see ``load_table``.
+
+    Columns named in ``drop`` are left out, whatever their cells hold.
+    """
     path = Path(path)
-    layout = _scan(path, target, header, sep)
+    layout = _scan(path, target, header, sep, drop)
     label = _column_index(path, layout, target)
-    text = {j for j, cell in enumerate(layout.first_text) if cell is not None} | {label}
-    for j, cell in enumerate(layout.first_infinite):
-        if cell is not None and j not in text:
-            raise McLsError(f"{path}: column '{layout.names[j]}' is not finite: {cell}")
-    columns = _fill(path, layout, text)
+    used = [j for j, name in enumerate(layout.names) if name not in drop]
+    if label not in used:
+        raise McLsError(f"{path}: '{layout.names[label]}' is the class column, which cannot be dropped")
+    if len(used) == 1:
+        raise McLsError(f"{path}: no column is left to learn from beside the class")
+    text = {j for j in used if layout.first_text[j] is not None} | {label}
+    for j in used:
+        if layout.first_infinite[j] is not None and j not in text:
+            raise McLsError(f"{path}: column '{layout.names[j]}' is not finite: {layout.first_infinite[j]}")
+    columns = _fill(path, layout, used, text)
     labels = columns.pop(label)
     assert isinstance(labels, TextColumn)
-    return columns, _as_classes(labels)
+    return list(columns.values()), _as_classes(labels)
 
 
 @dataclass(frozen=True)
@@ -205,7 +208,7 @@ def parse_number(text: str) -> float | None:
         return None
 
 
-def _scan(path: Path, target: str | int, header: bool | None, sep: str) -> _Layout:
+def _scan(path: Path, target: str | int, header: bool | None, sep: str, drop: Sequence[str]) -> _Layout:
     """Read the file once: its width, which columns are numbers, whether there is a header, what is missing."""
     tried = "commas, semicolons or tabs" if sep == "auto" else repr(sep)
     sep = find_separator(path) if sep == "auto" else sep
@@ -229,13 +232,15 @@ def _scan(path: Path, target: str | int, header: bool | None, sep: str) -> _Layo
         raise McLsError(f"{path} has a header but no rows")
     names = head if has_header else [f"x{j}" for j in range(len(head))]
     for j, name in enumerate(names):
-        if not name:
+        if not name and name not in drop:
             raise McLsError(
                 f"{path}: column {j} has no name in the header; name it, or remove it if it counts rows"
             )
         if name in names[:j]:
             raise McLsError(f"{path}: the header names '{name}' twice; rename one of the two columns")
-    gaps = [(cell, name) for cell, name in zip(seen.missing, names) if cell is not None]
+    if unknown := [name for name in drop if name not in names]:
+        raise unknown_name(f"column in {path}:", unknown[0], names)
+    gaps = [(cell, name) for cell, name in zip(seen.missing, names) if cell is not None and name not in drop]
     if gaps:
         cell, name = min(gaps)
         raise McLsError(f"{path}: a value is missing in column '{name}': {cell}; fill it in or remove the row")
@@ -291,9 +296,11 @@ def _column_index(path: Path, layout: _Layout, target: str | int) -> int:
     return target % width
 
 
-def _fill(path: Path, layout: _Layout, text: set[int]) -> list[NumberColumn | TextColumn]:
-    """Read the file again, into one array a column."""
-    values = {j: array("d") for j in range(len(layout.names)) if j not in text}
+def _fill(
+    path: Path, layout: _Layout, used: Sequence[int], text: set[int]
+) -> dict[int, NumberColumn | TextColumn]:
+    """Read the file again, into one array per column that is used."""
+    values = {j: array("d") for j in used if j not in text}
     codes = {j: array("q") for j in text}
     known: dict[int, dict[str, int]] = {j: {} for j in text}  # by column: text -> code, as they come
     rows = table_rows(path, layout.sep)
@@ -304,16 +311,17 @@ def _fill(path: Path, layout: _Layout, text: set[int]) -> list[NumberColumn | Te
             numeric.append(float(cells[j]))
         for j, coded in codes.items():
             coded.append(known[j].setdefault(cells[j], len(known[j])))
-    columns: list[NumberColumn | TextColumn] = []
-    for j, name in enumerate(layout.names):
+    columns: dict[int, NumberColumn | TextColumn] = {}
+    for j in used:
+        name = layout.names[j]
         if j in text:
             levels = sorted(known[j])
             rank = {level: code for code, level in enumerate(levels)}
             recode = np.array([rank[level] for level in known[j]], dtype=np.int64)  # as they came -> sorted
             came = np.frombuffer(codes[j], dtype=np.int64)
-            columns.append(TextColumn(name, recode[came], tuple(levels), layout.first_text[j]))
+            columns[j] = TextColumn(name, recode[came], tuple(levels), layout.first_text[j])
         else:
-            columns.append(NumberColumn(name, np.frombuffer(values[j], dtype=np.float64)))
+            columns[j] = NumberColumn(name, np.frombuffer(values[j], dtype=np.float64))
     return columns
 
 
@@ -335,61 +343,3 @@ def class_of_number(value: float) -> str:
     ('1', '2.5')
     """
     return str(int(value)) if value.is_integer() else repr(value)
-
-
-def find_separator(path: Path) -> str:
-    """Choose the first separator that splits the first lines into equally many cells, and at least two."""
-    with _open(path) as stream:
-        sample = [line for _, line in zip(range(20), _lines(path, stream)) if line.strip()]
-    for sep in SEPARATORS:
-        try:
-            widths = {len(row) for row in csv.reader(sample, delimiter=sep)}
-        except csv.Error:
-            continue
-        if min(widths, default=0) > 1 and len(widths) == 1:
-            return sep
-    return max(SEPARATORS, key=lambda sep: sample[0].count(sep)) if sample else ","
-
-
-def table_rows(path: Path, sep: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line number, cells without white space around them), blank lines left out."""
-    with _open(path) as stream:
-        try:
-            reader = csv.reader(_lines(path, stream), delimiter=sep, strict=True, skipinitialspace=True)
-        except TypeError:
-            raise McLsError(f"the separator must be one character, not {sep!r}") from None
-        try:
-            for cells in reader:
-                if cells and (len(cells) > 1 or cells[0].strip()):
-                    yield reader.line_num, [cell.strip() for cell in cells]
-        except csv.Error as error:
-            raise McLsError(f"{path}: line {reader.line_num}: {error}") from None
-
-
-def _open(path: Path) -> IO[str]:
-    try:
-        require_file(path)
-        opener = gzip.open if path.suffix == ".gz" else open
-        with opener(path, "rb") as raw:
-            start = raw.read(2)
-        if start in {b"\xff\xfe", b"\xfe\xff"}:
-            raise McLsError(f"{path} is UTF-16; save it as UTF-8")
-        return opener(path, "rt", encoding="utf-8-sig", errors="surrogateescape", newline="")
-    except (OSError, EOFError, zlib.error) as error:
-        raise McLsError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
-
-
-def _lines(path: Path, stream: IO[str]) -> Iterator[str]:
-    """Yield lines of bounded length, all of them text."""
-    number = 0
-    try:
-        while line := stream.readline(MAX_LINE + 1):
-            number += 1
-            if len(line) > MAX_LINE:
-                raise McLsError(f"{path}: line {number} is longer than {MAX_LINE} characters: is this a table?")
-            if not line.isascii() and (bad := BAD_BYTE.search(line)):
-                byte = ord(bad[0]) - 0xDC00
-                raise McLsError(f"{path} is not UTF-8 text (byte 0x{byte:02x} in line {number}); save it as UTF-8")
-            yield line
-    except (OSError, EOFError, zlib.error) as error:
-        raise McLsError(f"cannot read {path}: {error}") from None

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from math import prod
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -26,13 +27,20 @@ from mcls.evaluation.scaling import to_range
 from mcls.kernels import KERNEL_PARAMETERS, gaussian, kernel_matrix, squared_distances
 from mcls.machines.foreign import as_machine
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 Array = np.ndarray
+Item = TypeVar("Item")
 
 _NUMBER = r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?"
 _POWER = rf"(?P<base{{0}}>{_NUMBER})\^(?P<power{{0}}>{_NUMBER})"
 _RANGE = re.compile(rf"\s*{_POWER.format(1)}\s*\.\.\s*{_POWER.format(2)}(?:\s+step\s+(?P<step>{_NUMBER}))?\s*")
 _SINGLE = re.compile(rf"\s*{_POWER.format('')}\s*")
 _MOST_VALUES = 1000
+
+#: Told what is being done and how much of it: ("grid points", 9, 81), or None where the total is not known.
+OnStep = Callable[[str, int, int | None], None]
 
 # Rows up to which threads share the widths; beyond, widths come one by one and the threads are those of BLAS.
 _THREADS_UP_TO = 2000
@@ -96,6 +104,18 @@ class GridResult:
         """Cross-validation error of the chosen point."""
         return float(self.errors[self.best])
 
+    def frame(self) -> DataFrame:
+        """One row per point, the chosen one first: parameters, mean and spread of the error, rank, error per fold."""
+        import pandas as pd
+
+        frame = pd.DataFrame(self.points)
+        frame["error"] = self.errors
+        frame["spread"] = self.fold_errors.std(axis=1)
+        frame["rank"] = frame["error"].rank(method="min").astype(int)
+        folds = pd.DataFrame(self.fold_errors, columns=[f"fold {k}" for k in range(self.fold_errors.shape[1])])
+        order = np.argsort(frame["rank"].to_numpy() - (np.arange(len(frame)) == self.best), kind="stable")
+        return pd.concat([frame, folds], axis=1).iloc[order].reset_index(drop=True)
+
 
 def choose(points: Sequence[Mapping[str, Any]], errors: Array, smoother: Mapping[str, int] | None = None) -> int:
     """Index of the smallest error. Ties go to the smoothest model: the widest kernel first, then the strongest
@@ -127,6 +147,7 @@ def search(
     smoother: Mapping[str, int] | None = None,
     n_classes: int | None = None,
     n_threads: int = 1,
+    on_step: OnStep | None = None,
 ) -> GridResult:
     """Cross-validate a machine at every point of a grid.
 
@@ -145,6 +166,8 @@ def search(
     n_threads : int
         Kernel widths worked on at once; with more than 2000 rows, threads of BLAS. Pin BLAS to one thread
         before: short calls with many threads are slower.
+    on_step : callable, optional
+        Told how many points of the grid, or with ``scaling="fold"`` how many folds, are done.
     """
     keep_freed_blocks()
     values = expand_grid(grid)
@@ -153,7 +176,8 @@ def search(
     predictions: list[Array] = []  # (path points, n) each
     if scaling == "fold":
         parts = [
-            search(machine, to_range(X, X[f[0]]), y, values, [f], engine=engine, n_classes=ell) for f in folds
+            search(machine, to_range(X, X[f[0]]), y, values, [f], engine=engine, n_classes=ell)
+            for f in steps(folds, "folds", on_step)
         ]
         points = parts[0].points
         merged = np.full((len(points), len(y)), -1, dtype=np.int16)
@@ -162,14 +186,26 @@ def search(
         predictions = [merged]
     else:
         tested = np.concatenate([test for _, test in folds])
+        told = on_step or (lambda *step: None)
+        n_points = prod(len(v) for v in values.values())
+        told("grid points", 0, n_points)
         for fixed, path, found in _sweeps(machine, X, y, values, folds, ell, engine, n_threads):
             points += [{**fixed, **point} for point in path]
             block = np.full((len(path), len(y)), -1, dtype=np.int16)
             block[:, tested] = found
             predictions.append(block)
+            told("grid points", len(points), n_points)
     codes = np.concatenate(predictions)
     errors = np.stack([(codes[:, test] != y[test]).mean(axis=1) for _, test in folds], axis=1)
     return GridResult(points, errors, codes, choose(points, errors.mean(axis=1), smoother))
+
+
+def steps(items: Sequence[Item], what: str, on_step: OnStep | None) -> Iterator[Item]:
+    """The items one by one; ``on_step`` is told how many are done."""
+    for done, item in enumerate(items):
+        if on_step is not None:
+            on_step(what, done, len(items))
+        yield item
 
 
 def _sweeps(

@@ -23,8 +23,17 @@ import numpy as np
 
 from mcls.errors import McLsError, unknown_name
 from mcls.evaluation.facts import fitted_facts
-from mcls.evaluation.folds import LEAVE_ONE_OUT, class_half_split, make_folds, stratified_halves
-from mcls.evaluation.grid import GridResult, search
+from mcls.evaluation.folds import (
+    LEAVE_ONE_OUT,
+    class_half_split,
+    groups_of,
+    largest_class,
+    make_folds,
+    members,
+    stratified_halves,
+    stratified_share,
+)
+from mcls.evaluation.grid import GridResult, OnStep, search, steps
 from mcls.evaluation.scaling import scale_dataset, to_range
 from mcls.machines.foreign import as_machine
 from mcls.packing import pack
@@ -52,6 +61,8 @@ class Task:
     engine: str = "fast"
     smoother: Mapping[str, int] = field(default_factory=dict)
     declared_split: Array | None = None  # (n,) "train" or "test", where the data set's source says so
+    groups: Array | None = None  # (n,) rows of one group are never split between training and testing
+    on_step: OnStep | None = None  # told how many outer folds of ``nested`` are done
 
     @property
     def n_classes(self) -> int:
@@ -103,7 +114,7 @@ def published(task: Task, seed: int, folds: int | str = 10) -> Result:
     (points, folds) with the size of each fold.
     """
     X = task.scaled()
-    splits = make_folds(task.y, folds, seed)
+    splits = make_folds(task.y, folds, seed, task.groups)
     found = task.search(X, splits)
     return {
         "error": float(found.best_error),
@@ -120,9 +131,10 @@ def nested(task: Task, seed: int, folds: int | str = 10, inner_folds: int | str 
     The outer folds are those of ``published`` for the same seed, so that the two differ by the selection alone.
     """
     X = task.scaled()
-    splits = make_folds(task.y, folds, seed)
+    splits = make_folds(task.y, folds, seed, task.groups)
     outcomes = [
-        _choose_and_judge(task, X, split, inner_folds, derive(seed, "inner", i)) for i, split in enumerate(splits)
+        _choose_and_judge(task, X, split, inner_folds, derive(seed, "inner", i))
+        for i, split in enumerate(steps(splits, "outer folds", task.on_step))
     ]
     return {
         "error": float(np.mean([o.error for o in outcomes])),
@@ -140,7 +152,7 @@ def half_split(task: Task, seed: int, inner_folds: int | str = 5) -> Result:
     would report. It is no estimate of anything, only the other reading of a published figure.
     """
     X = task.scaled()
-    train, test = class_half_split(task.y, seed)
+    train, test = class_half_split(task.y, seed, task.groups)
     inner = _inner_search(task, X, train, inner_folds, derive(seed, "inner"))
     judged = task.search(X, [(train, test)])  # every point of the grid on the test half
     at = judged.points.index(inner.best_point)
@@ -165,7 +177,7 @@ def hold_out(task: Task, seed: int, train: Train = 0.5, inner_folds: int | str =
     set's source prescribes.
     """
     X = task.scaled()
-    split = hold_out_rows(task.y, train, seed, task.declared_split)
+    split = hold_out_rows(task.y, train, seed, task.declared_split, task.groups)
     outcome = _choose_and_judge(task, X, split, inner_folds, derive(seed, "inner"))
     return {
         "error": outcome.error,
@@ -184,7 +196,7 @@ def five_by_two(task: Task, seed: int, inner_folds: int | str = 10) -> Result:
     halves, so any two machines compare from results computed apart. ``errors`` holds both halves' errors.
     """
     X = task.scaled()
-    first, second = stratified_halves(task.y, seed)
+    first, second = stratified_halves(task.y, seed, task.groups)
     outcomes = [
         _choose_and_judge(task, X, split, inner_folds, derive(seed, "inner", i))
         for i, split in enumerate([(first, second), (second, first)])
@@ -216,48 +228,59 @@ def get_protocol(name: str) -> Callable[..., Result]:
 
 
 def check_splits(
-    y: Array, protocol: str, settings: Mapping[str, Any], declared: Array | None = None, chooses: bool = True
+    y: Array,
+    protocol: str,
+    settings: Mapping[str, Any],
+    declared: Array | None = None,
+    chooses: bool = True,
+    groups: Array | None = None,
 ) -> None:
     """Refuse class codes y (n,) that a protocol cannot split, before anything is computed.
 
     ``chooses`` says whether there is a grid to choose from by cross-validation inside the training rows.
     """
     if protocol in ("published", "nested"):
-        splits = make_folds(y, settings["folds"], seed=0)
+        splits = make_folds(y, settings["folds"], 0, groups)
     elif protocol == "half-split":
-        splits = [class_half_split(y, seed=0)]
+        splits = [class_half_split(y, 0, groups)]
     elif protocol == "hold-out":
-        splits = [hold_out_rows(y, settings["train"], 0, declared)]
+        splits = [hold_out_rows(y, settings["train"], 0, declared, groups)]
     else:
-        first, second = stratified_halves(y, seed=0)
+        first, second = stratified_halves(y, 0, groups)
         splits = [(first, second), (second, first)]
     if protocol == "published" or not chooses:
         return
-    if any(np.bincount(y[train]).max() < 2 for train, _ in splits):
+    if any(largest_class(y[train], groups_of(groups, train)) < 2 for train, _ in splits):
         raise McLsError(
             "the parameters are chosen by cross-validation inside the training rows, which then need a class with "
-            f"at least 2 of them; the largest class has {np.bincount(y).max()} rows in all: too few for "
-            f"'protocol: {protocol}'"
+            f"at least 2 of them; the largest class has {members(largest_class(y, groups), groups)} in all: "
+            f"too few for 'protocol: {protocol}'"
         )
 
 
-def split_notes(y: Array, class_names: Sequence[str], protocol: str, settings: Mapping[str, Any]) -> list[str]:
+def split_notes(
+    y: Array,
+    class_names: Sequence[str],
+    protocol: str,
+    settings: Mapping[str, Any],
+    groups: Array | None = None,
+) -> list[str]:
     """What a user should know of the splits: fewer folds than asked for, classes that cannot be predicted."""
-    counts = np.bincount(y, minlength=len(class_names))
     notes = []
-    wanted, largest = settings.get("folds", 0), int(counts.max())
+    wanted, largest = settings.get("folds", 0), largest_class(y, groups)
     if protocol in ("published", "nested") and wanted != LEAVE_ONE_OUT and wanted > largest:
-        notes.append(f"{largest} folds instead of {wanted}: no class has more than {largest} rows")
-    if alone := [name for name, count in zip(class_names, counts) if count == 1]:
+        notes.append(f"{largest} folds instead of {wanted}: no class has more than {members(largest, groups)}")
+    sizes = [largest_class(y[y == c], groups_of(groups, y == c)) for c in range(len(class_names))]
+    if alone := [name for name, size in zip(class_names, sizes) if size == 1]:
         shown = ", ".join(f"'{name}'" for name in alone[:3]) + (", …" if len(alone) > 3 else "")
         notes.append(
-            f"a class of a single row ({shown}) is never in training and testing at once: always an error"
+            f"a class of {members(1, groups)} ({shown}) is never in training and testing at once: always an error"
         )
     return notes
 
 
-def hold_out_rows(y: Array, train: Train, seed: int, declared: Array | None) -> Fold:
-    """Row indices (train, test) of a hold-out split; see ``hold_out``."""
+def hold_out_rows(y: Array, train: Train, seed: int, declared: Array | None, groups: Array | None = None) -> Fold:
+    """Row indices (train, test) of a hold-out split; see ``hold_out``. A random fraction splits no group."""
     n = len(y)
     if train == "declared":
         if declared is None:
@@ -276,6 +299,8 @@ def hold_out_rows(y: Array, train: Train, seed: int, declared: Array | None) -> 
         return _rows_of_each_class(y, train, seed)
     if isinstance(train, str) or not 0.0 < train < 1.0:
         raise McLsError(f"the training part must be a fraction, a number of rows or 'declared', got {train!r}")
+    if groups is not None:
+        return stratified_share(y, groups, train, seed)
     rng = np.random.default_rng(seed)
     chosen = np.zeros(n, dtype=bool)
     for code in np.unique(y):
@@ -324,7 +349,7 @@ def _choose_and_judge(task: Task, X: Array, split: Fold, inner_folds: int | str,
 
 
 def _inner_search(task: Task, X: Array, rows: Array, inner_folds: int | str, seed: int) -> GridResult:
-    return task.search(X, make_folds(task.y[rows], inner_folds, seed), rows=rows)
+    return task.search(X, make_folds(task.y[rows], inner_folds, seed, groups_of(task.groups, rows)), rows=rows)
 
 
 def _merge(outcomes: Sequence[_Outcome], n: int) -> Array:

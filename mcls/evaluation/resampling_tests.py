@@ -89,12 +89,15 @@ def corrected_ttest(errors_a: ArrayLike, errors_b: ArrayLike, test_share: float,
     (-3.55, 0.038, -0.035)
     """
     mean, scale, df = _correlated(_paired(errors_a, errors_b, 2), test_share)
-    if scale == 0.0:  # one and the same difference everywhere
-        t = float(np.sign(mean)) * np.inf if mean else 0.0
-        return Effect(t, float(mean == 0.0), mean == 0.0, mean, mean, mean, level)
+    shown: dict[str, float] = {"difference": mean, "low": mean, "high": mean, "level": level}
+    if scale == 0.0 and mean == 0.0:
+        return Effect(0.0, 1.0, identical=True, **shown)
+    if scale == 0.0:
+        return Effect(np.nan, np.nan, undefined="no variance, the difference is the same everywhere", **shown)
     half = float(stats.t.ppf(0.5 + level / 2, df)) * scale
     t = mean / scale
-    return Effect(t, float(2 * stats.t.sf(abs(t), df)), False, mean, mean - half, mean + half, level)
+    shown |= {"low": mean - half, "high": mean + half}
+    return Effect(t, float(2 * stats.t.sf(abs(t), df)), **shown)
 
 
 def bayesian_ttest(errors_a: ArrayLike, errors_b: ArrayLike, test_share: float, rope: float = 0.0) -> Posterior:

@@ -1,4 +1,4 @@
-"""Tests of whether machines differ: 5×2cv F and t, McNemar, Friedman with Nemenyi's critical difference.
+"""Tests of whether machines differ: 5×2cv F and t, McNemar, Friedman with Nemenyi's critical difference; intervals.
 
 All functions take plain arrays of errors or predictions and know nothing of machines or folds.
 """
@@ -229,3 +229,21 @@ def friedman(errors: ArrayLike, alpha: float = 0.05) -> FriedmanResult:
         alpha=alpha,
         n_datasets=N,
     )
+
+
+def wilson(mistakes: float, n: int, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's interval of a proportion: every p with |k/n − p| ≤ z √(p(1 − p)/n) for k ``mistakes`` in n rows.
+
+    Its centre is (k + z²/2) / (n + z²) and its half width z / (n + z²) · √(k(n − k)/n + z²/4). Unlike k/n ± z·s it
+    stays inside [0, 1] and has a width where no row, or every row, is a mistake.
+
+    >>> low, high = wilson(7, 150)
+    >>> round(low, 4), round(high, 4)
+    (0.0228, 0.0932)
+    """
+    if n < 1 or not 0 <= mistakes <= n:
+        raise McLsError(f"a share of rows needs 0 to n mistakes in n rows, got {mistakes} in {n}")
+    z = float(stats.norm.ppf((1.0 + level) / 2.0))
+    centre = (mistakes + z**2 / 2.0) / (n + z**2)
+    half = z / (n + z**2) * float(np.sqrt(mistakes * (n - mistakes) / n + z**2 / 4.0))
+    return (centre - half if mistakes else 0.0), (centre + half if mistakes < n else 1.0)  # rounding aside

@@ -13,6 +13,7 @@ from typing import Any
 from mcls.data import Dataset, load_dataset
 from mcls.data.encoder import load_encoded
 from mcls.errors import McLsError
+from mcls.evaluation.folds import Array, count_equal_rows, equal_rows
 from mcls.evaluation.protocols import Task, check_splits, get_protocol, split_notes
 from mcls.experiments.config import DatasetEntry, ExperimentConfig, effective_grid
 from mcls.experiments.specs import format_options, format_spec
@@ -34,6 +35,9 @@ class DatasetRef:
     path: str | None = None
     target: str = "-1"
     header: bool | None = None
+    drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    split_equal_rows: bool = False
 
     def load(self) -> Dataset:
         """Load the table, once a process."""
@@ -43,8 +47,14 @@ class DatasetRef:
 @lru_cache(maxsize=4)
 def _load(ref: DatasetRef) -> Dataset:
     if ref.path is not None:
-        return load_encoded(ref.path, ref.target, ref.header)
+        return load_encoded(ref.path, ref.target, ref.header, ref.drop, ref.keep)
     return load_dataset(str(ref.name), **dict(ref.options))
+
+
+@lru_cache(maxsize=4)
+def equal_rows_of(ref: DatasetRef) -> Array | None:
+    """Equal rows of a user's table, which stay together; a data set by name keeps the folds of its papers."""
+    return equal_rows(ref.load().X) if ref.path is not None and not ref.split_equal_rows else None
 
 
 @dataclass(frozen=True)
@@ -63,6 +73,7 @@ class Cell:
     replicate: int
     engine: str = "fast"
     timing: bool = False
+    grouped: bool = False  # equal rows stay together
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -81,6 +92,8 @@ class Cell:
             "scaling": self.scaling,
             "seed": self.seed,
         }
+        if self.grouped:
+            identity["groups"] = "equal rows"
         return {**identity, "engine": self.engine} if self.timing else identity
 
     @property
@@ -118,6 +131,7 @@ class Cell:
             engine=self.engine,
             smoother=get_machine(self.machine).smoother,
             declared_split=data.extra.get("split"),
+            groups=equal_rows_of(self.dataset),
         )
         return get_protocol(self.protocol)(task, self.seed, **self.settings)
 
@@ -149,11 +163,13 @@ class Row:
 class Plan:
     """The rows of an experiment, and the different cells behind them in the order they are run.
 
-    ``notes`` tell what is odd about the data without being a mistake.
+    ``notes`` tell what is odd about the data without being a mistake; ``baselines`` has the error of always saying
+    the largest class, by data set, in percent.
     """
 
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
+    baselines: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def cells(self) -> list[Cell]:
@@ -172,12 +188,15 @@ def plan(config: ExperimentConfig, folder: Path = Path()) -> Plan:
     """Lay an experiment out as rows and cells; loads the data sets, paths being relative to ``folder``."""
     rows: list[Row] = []
     notes: list[str] = []
+    baselines: dict[str, float] = {}
     for i, entry in enumerate(config.datasets):
         ref = dataset_ref(entry, folder)
         try:
             data = ref.load()
         except McLsError as error:
             raise McLsError(f"{config.name}: datasets[{i}]: {error}") from None
+        groups = equal_rows_of(ref)
+        baselines[ref.label] = 100.0 * (1.0 - max(data.counts.values()) / data.n)
         if config.train == "declared" and config.protocol == "hold-out" and "split" not in data.extra:
             raise McLsError(f"{config.name}: 'train: declared', but {ref.label} declares no training rows")
         for j, machine in enumerate(config.machines):
@@ -190,11 +209,17 @@ def plan(config: ExperimentConfig, folder: Path = Path()) -> Plan:
         settings = config.settings(config.protocol)
         chooses = any(len(values) > 1 for row in rows for values in row.cells[0].grid.values())
         try:
-            check_splits(data.y, config.protocol, settings, data.extra.get("split"), chooses)
+            check_splits(data.y, config.protocol, settings, data.extra.get("split"), chooses, groups)
         except McLsError as error:
             raise McLsError(f"{config.name}: {ref.label}: {error}") from None
-        notes += [f"{ref.label}: {note}" for note in split_notes(data.y, data.classes, config.protocol, settings)]
-    return Plan(tuple(rows), tuple(notes))
+        if groups is not None:
+            notes.append(
+                f"{ref.label}: {count_equal_rows(data.y, groups)}; equal rows are kept in one fold "
+                "(split_equal_rows: true beside the table's path lets them be split)"
+            )
+        odd = split_notes(data.y, data.classes, config.protocol, settings, groups)
+        notes += [f"{ref.label}: {note}" for note in odd]
+    return Plan(tuple(rows), tuple(notes), baselines)
 
 
 def dataset_ref(entry: DatasetEntry, folder: Path) -> DatasetRef:
@@ -202,7 +227,15 @@ def dataset_ref(entry: DatasetEntry, folder: Path) -> DatasetRef:
     if entry.path is not None:
         path = str((folder / entry.path).absolute())
         # As text, a number is an index unless a column is called that: what mcls fit makes of it.
-        return DatasetRef(entry.label, path=path, target=str(entry.target), header=entry.header)
+        return DatasetRef(
+            entry.label,
+            path=path,
+            target=str(entry.target),
+            header=entry.header,
+            drop=tuple(entry.drop or ()),
+            keep=tuple(entry.keep or ()),
+            split_equal_rows=bool(entry.split_equal_rows),
+        )
     return DatasetRef(entry.label, name=str(entry.name).lower(), options=tuple(sorted(entry.options.items())))
 
 
@@ -239,6 +272,7 @@ def _row(
                 replicate=replicate,
                 engine=config.engine,
                 timing=config.timing,
+                grouped=equal_rows_of(ref) is not None,
             )
             for replicate in range(replicates)
         )

@@ -81,6 +81,9 @@ def _listed(value: Any) -> Any:
     return [value] if isinstance(value, str | Mapping) else value
 
 
+Columns = Annotated[list[Name], BeforeValidator(_listed), Field(min_length=1)]
+
+
 def _dataset_fields(value: Any) -> Any:
     if not isinstance(value, str):
         return value
@@ -104,6 +107,9 @@ def looks_like_table(text: str) -> bool:
     return "/" in text or text.lower().endswith(TABLE_SUFFIXES)
 
 
+_OF_TABLES = ("target", "header", "drop", "keep", "split_equal_rows")
+
+
 class DatasetEntry(_Strict):
     """A data set by the name of its card, or a table of the user's own by its path."""
 
@@ -112,6 +118,9 @@ class DatasetEntry(_Strict):
     path: Name | None = None
     target: int | Name = -1
     header: bool | None = None
+    drop: Columns | None = None
+    keep: Columns | None = None
+    split_equal_rows: bool | None = None
 
     @model_validator(mode="after")
     def _check(self) -> DatasetEntry:
@@ -120,9 +129,9 @@ class DatasetEntry(_Strict):
                 "give 'name' for a data set of mcls or 'path' for a table of your own (one of the two)"
             )
         if self.path is not None and self.options:
-            raise McLsError("'options' belong to a data set by name; a table takes 'target' and 'header'")
+            raise McLsError(f"'options' belong to a data set by name; a table takes {', '.join(_OF_TABLES)}")
         if self.name is not None:
-            for field in ("target", "header"):
+            for field in _OF_TABLES:
                 if field in self.model_fields_set:
                     raise McLsError(f"'{field}' belongs to a table by 'path'")
             from mcls.data import load_card, resolve_options

@@ -92,7 +92,8 @@ class Experiment:
         """Write ``summary.csv`` and ``summary.md`` from the store."""
         lines = self.summary()
         write_file(self.folder / "summary.csv", to_csv(lines))
-        page = to_markdown(self.config.name, self.config.description, lines, self.plan.n_shared)
+        shared, baselines = self.plan.n_shared, self.plan.baselines
+        page = to_markdown(self.config.name, self.config.description, lines, shared, baselines)
         write_file(self.folder / "summary.md", page)
 
     def config_as_run(self) -> str:

@@ -33,7 +33,7 @@ _MOST_WARNINGS = 5
 
 
 class Progress(Protocol):
-    """What the runner tells while it works (see ``mcls.experiments.progress``)."""
+    """What the runner tells while it works (see ``mcls.cli.progress``)."""
 
     def start(self, total: int) -> None:
         """Begin with ``total`` cells to compute."""

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import yaml
 
+from mcls.data.dataset import Dataset
 from mcls.data.encoder import load_encoded
-from mcls.errors import printable
-from mcls.evaluation.folds import stratified_folds
+from mcls.errors import McLsError, printable
+from mcls.evaluation.folds import count_equal_rows, equal_rows, stratified_folds
+from mcls.evaluation.protocols import check_splits
 from mcls.experiments.loading import parse_config
 
 _TEMPLATE = """\
@@ -52,9 +55,16 @@ _HEADER = {
 }
 
 
-def make_starter(data: Path, target: str, output: Path | None, header: bool | None = None) -> tuple[Path, str]:
+def make_starter(
+    data: Path,
+    target: str,
+    output: Path | None,
+    header: bool | None = None,
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+) -> tuple[Path, str]:
     """The config's path and text for a table, which is read to make sure that it will run."""
-    table = load_encoded(data, target, header)
+    table = load_encoded(data, target, header, drop, keep)
     stratified_folds(table.y, 10, seed=0)  # refuses classes of one row each
     # Results go to a folder of this name: the config's own, so that two configs of one table stay apart.
     stem = table.name if output is None else output.stem
@@ -71,11 +81,29 @@ def make_starter(data: Path, target: str, output: Path | None, header: bool | No
         quoted=_quoted(name),  # YAML would read 2024 as a number
         path=_quoted(os.path.relpath(data, path.parent)),
         target=_quoted(target),
-        header=_HEADER[header],
+        header=_HEADER[header] + _columns("drop", drop) + _columns("keep", keep) + _equal_rows(table),
         folds=10 if table.n < 1000 else 5,
     )
     parse_config(text, path)
     return path, text
+
+
+def _columns(field: str, names: Sequence[str]) -> str:
+    what = "left out" if field == "drop" else "used although they count rows"
+    return f"    {field}: [{', '.join(map(_quoted, names))}]  # columns that are {what}\n" if names else ""
+
+
+def _equal_rows(table: Dataset) -> str:
+    groups = equal_rows(table.X)
+    if groups is None:
+        return ""
+    try:
+        check_splits(table.y, "nested", {"folds": 10}, groups=groups)
+        split = "false  #"
+    except McLsError:  # too few different rows for that
+        split = "true   #"
+    said = f"{count_equal_rows(table.y, groups)};\n    # false keeps equal rows in one fold"
+    return f"    split_equal_rows: {split} {said}\n"
 
 
 def _quoted(text: str) -> str:

@@ -6,7 +6,7 @@ A line whose cells are not all there has no figures: a mean over what happens to
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -131,8 +131,14 @@ def to_csv(lines: Sequence[Line]) -> str:
     return csv_text([[*head, *figures, *(f"chosen_{name}" for name in tuned), *TIME_COLUMNS], *rows])
 
 
-def to_markdown(title: str, description: str, lines: Sequence[Line], n_shared: int) -> str:
-    """The summary as a Markdown page."""
+def to_markdown(
+    title: str,
+    description: str,
+    lines: Sequence[Line],
+    n_shared: int,
+    baselines: Mapping[str, float] | None = None,
+) -> str:
+    """The summary as a Markdown page; ``baselines`` are those of the plan."""
     columns, rows = table(lines)
     text = [f"# {title}", ""]
     if description:
@@ -142,6 +148,9 @@ def to_markdown(title: str, description: str, lines: Sequence[Line], n_shared: i
         "",
         "Errors in percent; the time is that of one replicate, in seconds.",
     ]
+    if baselines:
+        text += ["", "The error of always saying the largest class:", ""]
+        text += [f"- {without_html(name)}: {error:.2f}" for name, error in baselines.items()]
     if any(line.protocol == "published" for line in lines):
         text += ["", "`published`: the smallest cross-validation error over the grid, which is optimistic."]
     if n_shared:

@@ -9,6 +9,7 @@ import numpy as np
 
 from mcls.data.encoder import ScaledColumn
 from mcls.models.archive import FORMAT
+from mcls.models.judging import show_error
 from mcls.models.table import TableModel
 
 _SHOWN = 12
@@ -43,21 +44,19 @@ def _table_rows(model: TableModel) -> list[list[str]]:
         ["fingerprint", facts.fingerprint],
         ["classes", f"{model.target}: " + _some([f"{name} ({count})" for name, count in facts.classes.items()])],
     ]
+    if facts.dropped:
+        rows.append(["left out", _some(facts.dropped)])
     for column in model.encoder.columns:
         if isinstance(column, ScaledColumn):
             rows.append([f"column {column.name}", f"numbers, {column.low:g} to {column.high:g}"])
         else:
             rows.append([f"column {column.name}", f"text: {_some(column.levels)}"])
-    rows.append(
-        [
-            "CV error",
-            f"{100 * facts.cv_error:.2f} %, standard deviation over the folds {100 * facts.cv_spread:.2f} "
-            f"({facts.folds} folds of {facts.rows_searched} rows, seed {facts.seed})",
-        ]
-    )
+    searched = f"{facts.folds} folds of {facts.rows_searched} rows, seed {facts.seed}"
+    rows.append(["CV error", show_error(facts.cv_error, facts.cv_interval, searched)])
     if facts.nested_error is not None:
         known = "parameters chosen inside each fold; scaling, grid and machine fixed before"
         rows.append(["nested CV error", f"{100 * facts.nested_error:.2f} % ({known})"])
+    rows.append(["baseline", f"{100 * facts.baseline:.2f} % for always {facts.largest_class}"])
     rows += [[f"grid of {name}", _some([_value(v) for v in values])] for name, values in facts.grid.items()]
     rows += [["note", note] for note in facts.notes]
     return rows

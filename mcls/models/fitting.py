@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from mcls.data.encoder import as_dataset, column_values, learn_encoder
+from mcls.data.encoder import as_dataset, column_values, counts_rows, learn_encoder
 from mcls.data.tables import check_classes, read_table
 from mcls.errors import McLsError
+from mcls.evaluation.folds import EQUAL_ROWS
+from mcls.evaluation.grid import OnStep
+from mcls.evaluation.statistics import wilson
 from mcls.experiments.specs import parse_spec
 from mcls.machines.registry import get_machine
 from mcls.models.judging import Confusion
@@ -40,12 +45,17 @@ def fit_table(
     folds: int | str = 10,
     seed: int = 0,
     nested: bool = False,
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    groups: Any = EQUAL_ROWS,
     say: Say | None = None,
+    on_step: OnStep | None = None,
 ) -> Fitted:
     """Fit a machine to a table of your own; see ``mcls.data.encoder`` for how columns become features.
 
     ``machine`` is a name with options, or ``auto`` for the best of the fast ones; ``target`` and ``header`` are
-    those of ``mcls.data.load_table``.
+    those of ``mcls.data.load_table``; ``drop`` and ``keep`` those of ``mcls.data.encoder.load_encoded``, ``groups``
+    and ``on_step`` those of ``mcls.select``.
     """
     path = Path(path)
     automatic = machine.strip().lower() == AUTO
@@ -53,12 +63,20 @@ def fit_table(
         _check_savable(machine)
     elif isinstance(grid, str) and "=" in grid:
         raise McLsError("ranges belong to one machine: name it, or give --machine auto the grid auto or paper")
-    columns, labels = read_table(path, target, header)
+    columns, labels = read_table(path, target, header, drop=drop)
     check_classes(labels, path)
-    encoder = learn_encoder(columns, path)
+    encoder = learn_encoder(columns, path, keep)
+    notes = []
+    if len(columns) == 1 and counts_rows(columns[0]):
+        notes.append(
+            f"column '{columns[0].name}' counts the rows: where the file is sorted, it gives the class away"
+        )
+        if say is not None:
+            say(notes[0])
     X = encoder.encode({column.name: column_values(column) for column in columns})
     y = np.array(labels.levels)[labels.codes]
-    settings: dict[str, Any] = {"folds": folds, "seed": seed, "nested": nested, "say": say}
+    settings: dict[str, Any] = {"folds": folds, "seed": seed, "nested": nested, "groups": groups}
+    settings |= {"say": say, "on_step": on_step}
     ranking = None
     if automatic:
         selection, ranking = rank(X, y, grid, **settings)
@@ -66,6 +84,7 @@ def fit_table(
         selection = select(X, y, machine, grid, **settings)
     # As read, not as scaled: a table of numbers has the fingerprint that load_table gives it.
     data = as_dataset(path.name, columns, labels, encoder)
+    wrong = float((selection.predictions != y[selection.rows]).mean())  # of all folds together
     facts = Facts(
         file=path.name,
         fingerprint=data.fingerprint,
@@ -79,8 +98,10 @@ def fit_table(
         rows_searched=len(selection.rows),
         cv_error=selection.error,
         cv_spread=selection.spread,
+        cv_interval=wilson(wrong * selection.n_independent, selection.n_independent),
         nested_error=selection.nested_error,
-        notes=selection.notes,
+        notes=[*notes, *selection.notes],
+        dropped=list(drop),
     )
     model = TableModel(selection.estimator, encoder, labels.name, facts)
     confusion = Confusion.of(y[selection.rows], selection.predictions, selection.estimator.classes_)
@@ -94,4 +115,7 @@ def _check_savable(machine: str) -> None:
     try:
         machine_class(type(made).__name__)
     except McLsError:
-        raise McLsError(f"a model file cannot hold {name}; mcls machines lists those that it can") from None
+        raise McLsError(
+            f"a model file cannot hold {name}, which is scikit-learn's code; to judge it on a table beside one of "
+            f"mcls: mcls compare oneLSM {shlex.quote(machine)} --dataset TABLE.csv:target=CLASS"
+        ) from None

@@ -58,9 +58,18 @@ class Confusion:
         return int(self.counts.sum())
 
     @property
+    def mistakes(self) -> int:
+        """The rows with a wrong prediction."""
+        return self.n - int(np.trace(self.counts))
+
+    @property
     def error(self) -> float:
         """Share of rows with a wrong prediction."""
-        return 1.0 - float(np.trace(self.counts)) / self.n
+        return self.mistakes / self.n
+
+    def error_of_always(self, name: str) -> float:
+        """Share of rows that would be wrong if every prediction were this class."""
+        return 1.0 - float(self.counts[self.true.index(name)].sum()) / self.n if name in self.true else 1.0
 
     @property
     def recall(self) -> Array:
@@ -112,6 +121,21 @@ class Confusion:
             write_atomic(path, buffer.getvalue())
         except OSError as error:
             raise McLsError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def show_error(error: float, interval: tuple[float, float] | None, *facts: str) -> str:
+    """An error in percent, with its 95 % interval and what else is known of it.
+
+    >>> show_error(0.0467, (0.0228, 0.0932), "10 folds")
+    '4.67 % (95 %: 2.3–9.3; 10 folds)'
+    """
+    known = [*([] if interval is None else [f"95 %: {show_interval(interval)}"]), *facts]
+    return f"{100 * error:.2f} % ({'; '.join(known)})"
+
+
+def show_interval(interval: tuple[float, float]) -> str:
+    """An interval of an error in percent."""
+    return "–".join(f"{100 * end:.1f}" for end in interval)
 
 
 def _share(part: Array, whole: Array) -> Array:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from mcls.evaluation.grid import GridResult
+from mcls.evaluation.folds import EQUAL_ROWS
+from mcls.evaluation.grid import GridResult, OnStep, steps
 from mcls.evaluation.protocols import five_by_two, hold_out_rows
 from mcls.evaluation.statistics import TestResult, ftest_5x2cv
 from mcls.models.selection import Quest, Say, Selection, prepare
@@ -65,7 +66,9 @@ def rank(
     folds: int | str = 10,
     seed: int = 0,
     nested: bool = False,
+    groups: Any = EQUAL_ROWS,
     say: Say | None = None,
+    on_step: OnStep | None = None,
 ) -> tuple[Selection, Ranking]:
     """Search each machine's grid on the same folds, test the best two, and fit the best.
 
@@ -77,7 +80,15 @@ def rank(
     ranked: list[Ranked] = []
     for machine in machines:
         started = time.perf_counter()
-        quests.append(prepare(X, y, machine, grid, folds=folds, seed=seed, say=None if quests else say))
+        told = None if quests else say
+        settings: dict[str, Any] = {
+            "folds": folds,
+            "seed": seed,
+            "groups": groups,
+            "say": told,
+            "on_step": on_step,
+        }
+        quests.append(prepare(X, y, machine, grid, **settings))
         found.append(quests[-1].search())
         spread = float(found[-1].fold_errors[found[-1].best].std())
         seconds = time.perf_counter() - started
@@ -98,8 +109,10 @@ def compare(a: Quest, b: Quest, say: Say | None = None) -> tuple[TestResult, tup
         if say is not None:
             say(f"the F-test of the best two uses a stratified sample of {len(rows)} rows")
     with threadpool_limits(1):
-        errors = [
-            [five_by_two(quest.task(rows), derive(a.seed, "5x2cv", i), a.folds)["errors"] for i in range(5)]
-            for quest in (a, b)
+        todo = [(quest, i) for quest in (a, b) for i in range(5)]
+        halves = [
+            five_by_two(quest.task(rows), derive(a.seed, "5x2cv", i), a.folds)["errors"]
+            for quest, i in steps(todo, "replications of 5x2cv", a.on_step)
         ]
-    return ftest_5x2cv(errors[0], errors[1], len(rows)), (float(np.mean(errors[0])), float(np.mean(errors[1])))
+    errors = halves[:5], halves[5:]
+    return ftest_5x2cv(*errors, len(rows)), (float(np.mean(errors[0])), float(np.mean(errors[1])))

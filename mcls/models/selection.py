@@ -16,8 +16,8 @@ from threadpoolctl import threadpool_limits
 
 from mcls.errors import McLsError, unknown_name
 from mcls.evaluation import protocols
-from mcls.evaluation.folds import LEAVE_ONE_OUT, make_folds
-from mcls.evaluation.grid import GridResult, search
+from mcls.evaluation.folds import EQUAL_ROWS, LEAVE_ONE_OUT, groups_of, make_folds, members, row_groups
+from mcls.evaluation.grid import GridResult, OnStep, search
 from mcls.evaluation.protocols import Task, hold_out_rows
 from mcls.experiments.config import effective_grid
 from mcls.experiments.specs import format_spec, parse_spec, split_grid
@@ -59,6 +59,8 @@ class Selection:
         The same with the point chosen inside each fold, where it was asked for.
     rows : array
         The rows that the search used, in order; all, unless there are too many.
+    n_independent : int
+        How many rows those are, a group of rows counted once: what an interval of the error rests on.
     predictions : array
         Out-of-fold class of each of those rows at the chosen point.
     notes : list of str
@@ -75,6 +77,7 @@ class Selection:
     rows: Array
     predictions: Array
     folds: int
+    n_independent: int
     nested_error: float | None = None
     nested_spread: float | None = None
     notes: list[str] = field(default_factory=list)
@@ -89,7 +92,9 @@ def select(
     folds: int | str = 10,
     seed: int = 0,
     nested: bool = False,
+    groups: Any = EQUAL_ROWS,
     say: Say | None = None,
+    on_step: OnStep | None = None,
 ) -> Selection:
     """Choose the parameters of a machine by cross-validation over a grid, and fit it to all rows.
 
@@ -112,8 +117,12 @@ def select(
     nested : bool
         Also estimate the error with a search inside each outer fold: ``folds`` times the work. The automatic
         grid comes from all rows all the same, and so does any scaling done before.
+    groups : "equal rows", None or array-like (n,)
+        Rows of one group are never split; by default those that are equal: no row is judged by its own copy.
     say : callable, optional
         Told each note as it is made, for instance ``print``.
+    on_step : callable, optional
+        Told what is being done, how much of it, and of how much: ``("grid points", 9, 81)``.
 
     Returns
     -------
@@ -137,14 +146,23 @@ def select(
     >>> found.results[["sigma", "gamma", "rank"]].iloc[0].tolist()
     [2.0, 0.1, 1.0]
     """
-    quest = prepare(X, y, machine, grid, folds=folds, seed=seed, say=say)
+    quest = prepare(X, y, machine, grid, folds=folds, seed=seed, groups=groups, say=say, on_step=on_step)
     found = quest.search()
     estimate = quest.nested() if nested else (None, None)
     return quest.finish(found, estimate, say)
 
 
 def prepare(
-    X: Any, y: Any, machine: str, grid: Any, *, folds: int | str = 10, seed: int = 0, say: Say | None = None
+    X: Any,
+    y: Any,
+    machine: str,
+    grid: Any,
+    *,
+    folds: int | str = 10,
+    seed: int = 0,
+    groups: Any = EQUAL_ROWS,
+    say: Say | None = None,
+    on_step: OnStep | None = None,
 ) -> Quest:
     """Check everything that can be checked before the work begins."""
     _refuse_other_machines(machine)
@@ -167,6 +185,7 @@ def prepare(
         estimator.set_params(random_state=derive(seed, entry.name) % 2**31)
     if estimator.get_params(deep=False).get("kernel") == "precomputed":
         raise McLsError("a kernel is chosen here from the rows themselves: give another than 'precomputed'")
+    groups = row_groups(X, codes, groups, note)
     rows = np.arange(len(X))
     if len(X) > SWEEP_ROWS:
         rows = np.sort(hold_out_rows(codes, SWEEP_ROWS / len(X), derive(seed, "sample"), None)[0])
@@ -174,7 +193,7 @@ def prepare(
     estimator = _that_fits(entry, estimator, len(X), "solver" in options, note)
     values = effective_grid(entry, estimator, options, {}, _own_grid(grid, entry, estimator, X[rows], seed))
     spec = format_spec(entry.name, options)
-    return Quest(spec, entry, estimator, X, codes, classes, rows, values, folds, seed, notes)
+    return Quest(spec, entry, estimator, X, codes, classes, rows, values, folds, seed, notes, groups, on_step)
 
 
 @dataclass(frozen=True)
@@ -192,11 +211,13 @@ class Quest:
     folds: int | str
     seed: int
     notes: list[str]
+    groups: Array | None = None
+    on_step: OnStep | None = None
 
     def search(self) -> GridResult:
         """Cross-validate every point of the grid on the rows of the search."""
         y = self.codes[self.rows]
-        splits = make_folds(y, self.folds, derive(self.seed, "folds"))
+        splits = make_folds(y, self.folds, derive(self.seed, "folds"), groups_of(self.groups, self.rows))
         # Widths side by side on one BLAS thread each: short calls with many threads are slower.
         with threadpool_limits(1):
             return search(
@@ -208,6 +229,7 @@ class Quest:
                 smoother=self.entry.smoother,
                 n_classes=len(self.classes),
                 n_threads=os.cpu_count() or 1,
+                on_step=self.on_step,
             )
 
     def nested(self) -> tuple[float, float]:
@@ -219,8 +241,8 @@ class Quest:
     def task(self, rows: Array) -> Task:
         """The same question as a protocol asks it, on some rows."""
         y = np.unique(self.codes[rows], return_inverse=True)[1]
-        smoother = dict(self.entry.smoother)
-        return Task(self._searched(), self.X[rows], y, self.grid, scaling="none", smoother=smoother)
+        rest: dict[str, Any] = {"smoother": dict(self.entry.smoother), "groups": groups_of(self.groups, rows)}
+        return Task(self._searched(), self.X[rows], y, self.grid, "none", on_step=self.on_step, **rest)
 
     def finish(
         self,
@@ -234,11 +256,13 @@ class Quest:
             for text in remarks:
                 say(text)
         estimator = self.estimator.set_params(**found.best_point)
+        if self.on_step is not None:
+            self.on_step("fitting to all rows", 0, None)
         estimator.fit(self.X, self.classes[self.codes])
         return Selection(
             machine=self.machine,
             estimator=estimator,
-            results=_frame(found),
+            results=found.frame(),
             grid=self.grid,
             best_params=found.best_point,
             error=found.best_error,
@@ -246,6 +270,7 @@ class Quest:
             rows=self.rows,
             predictions=self.classes[found.predictions[found.best]],
             folds=found.fold_errors.shape[1],
+            n_independent=len(self.rows if self.groups is None else np.unique(self.groups[self.rows])),
             nested_error=nested[0],
             nested_spread=nested[1],
             notes=[*self.notes, *remarks],
@@ -256,7 +281,9 @@ class Quest:
         remarks = []
         folds = found.fold_errors.shape[1]
         if self.folds != LEAVE_ONE_OUT and folds < int(self.folds):
-            remarks.append(f"{folds} folds instead of {self.folds}: no class has more than {folds} rows")
+            remarks.append(
+                f"{folds} folds instead of {self.folds}: no class has more than {members(folds, self.groups)}"
+            )
         tuned = {  # the widths and the strengths of regularisation
             name: values
             for name, values in self.grid.items()
@@ -372,13 +399,3 @@ def median_distance(X: Array, seed: int = 0) -> float:
     D2 = squared_distances(sample)[np.triu_indices(len(sample), 1)]
     different = D2[D2 > 0]
     return float(np.sqrt(np.median(different))) if len(different) else 1.0
-
-
-def _frame(found: GridResult) -> pd.DataFrame:
-    frame = pd.DataFrame(found.points)
-    frame["error"] = found.errors
-    frame["spread"] = found.fold_errors.std(axis=1)
-    frame["rank"] = frame["error"].rank(method="min").astype(int)
-    folds = pd.DataFrame(found.fold_errors, columns=[f"fold {k}" for k in range(found.fold_errors.shape[1])])
-    order = np.argsort(frame["rank"].to_numpy() - (np.arange(len(frame)) == found.best), kind="stable")
-    return pd.concat([frame, folds], axis=1).iloc[order].reset_index(drop=True)

@@ -9,14 +9,16 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mcls.data.encoder import ScaledColumn
-from mcls.data.tables import counts_columns, find_separator, parse_number, table_rows
+from mcls.data.encoder import ScaledColumn, as_dataset
+from mcls.data.lines import find_separator, table_rows
+from mcls.data.tables import NumberColumn, counts_columns, parse_number, read_table
 from mcls.errors import McLsError
 from mcls.models.judging import Confusion
 from mcls.models.ranges import RangeWatch
 from mcls.models.table import TableModel
 
 if TYPE_CHECKING:
+    from mcls.evaluation.grid import OnStep
     from mcls.models.selection import Say
 
 Array = np.ndarray
@@ -55,7 +57,7 @@ def open_table(model: TableModel, path: Path, say: Say | None = None) -> Layout:
         raise McLsError(f"{path} is empty")
     wanted = [column.name for column in model.encoder.columns]
     try:
-        if any(name in head for name in wanted) or not _nameless([*wanted, model.target]):
+        if any(name in head for name in wanted) or not _nameless([*wanted, *model.facts.dropped, model.target]):
             _check_names(model, wanted, line, head)
             return Layout(sep, head, {name: j for j, name in enumerate(head)}, len(head))
         places = _places(model, wanted, line, head)
@@ -85,7 +87,8 @@ def _check_names(model: TableModel, wanted: list[str], line: int, head: list[str
 def _places(model: TableModel, wanted: list[str], line: int, head: list[str]) -> dict[str, int]:
     """Where each column x0, x1, … of the model stands in rows like the first, with or without the class."""
     target = int(model.target[1:])
-    with_target, without = len(wanted) + 1, len(wanted)
+    without = len(wanted) + len(model.facts.dropped)
+    with_target = without + 1
     if len(head) not in (with_target, without):
         raise McLsError(f"line {line} has {len(head)} cells; the model expects {without}, or {with_target}")
     places = {name: int(name[1:]) for name in wanted}
@@ -127,11 +130,16 @@ def read_chunks(model: TableModel, path: Path, layout: Layout, say: Say | None =
 
 
 def predict_table(
-    model: TableModel, path: Path, out: IO[str], scores: bool = False, say: Say | None = None
+    model: TableModel,
+    path: Path,
+    out: IO[str],
+    scores: bool = False,
+    say: Say | None = None,
+    on_step: OnStep | None = None,
 ) -> int:
     """Write the table again with a column ``prediction`` (and one a class with its score); returns the rows.
 
-    ``say`` is told at the end what the user should know of the table.
+    ``say`` is told at the end what the user should know of the table, ``on_step`` the rows done so far.
     """
     layout = open_table(model, path, say)
     added = [PREDICTION, *(f"score {name}" for name in model.classes if scores)]
@@ -147,15 +155,17 @@ def predict_table(
         for i, (cells, predicted) in enumerate(zip(rows, model.estimator.predict(X))):
             writer.writerow([*cells, predicted, *(values[i].tolist() if values is not None else [])])
         count += len(rows)
+        if on_step is not None:
+            on_step("rows", count, None)
     if say is not None and not count:
         say(f"{path} has a header but no rows")
     return count
 
 
-def judge_table(model: TableModel, path: Path, say: Say | None = None) -> Confusion:
+def judge_table(model: TableModel, path: Path, say: Say | None = None, on_step: OnStep | None = None) -> Confusion:
     """Predict a labelled table and count each class's predictions; classes the model never saw are errors.
 
-    ``say`` as for ``predict_table``.
+    ``say`` and ``on_step`` as for ``predict_table``.
     """
     layout = open_table(model, path, say)
     if model.target not in layout.places:
@@ -175,9 +185,27 @@ def judge_table(model: TableModel, path: Path, say: Say | None = None) -> Confus
                     )
                 counts[name] = np.zeros(len(classes), dtype=np.int64)
             counts[name][j] += 1
+        if on_step is not None:
+            on_step("rows", sum(int(row.sum()) for row in counts.values()), None)
     if not any(row.any() for row in counts.values()):
         raise McLsError(f"{path} has a header but no rows")
     return Confusion(tuple(counts), tuple(classes), np.array(list(counts.values())))
+
+
+def is_training_table(model: TableModel, path: Path) -> bool:
+    """Whether a table holds the very rows that a model was fitted to; its columns may come in another order."""
+    layout, known = open_table(model, path), model.encoder.columns
+    wanted = {model.target, *(column.name for column in known)}
+    others = model.facts.dropped if layout.names is None else [name for name in layout.names if name not in wanted]
+    try:
+        columns, labels = read_table(path, model.target, layout.names is not None, layout.sep, others)
+    except McLsError:  # a class is missing, for one
+        return False
+    read = {column.name: column for column in columns}
+    used = [read[column.name] for column in known]
+    if any(isinstance(a, NumberColumn) != isinstance(b, ScaledColumn) for a, b in zip(used, known)):
+        return False
+    return as_dataset(path.name, used, labels, model.encoder).fingerprint == model.facts.fingerprint
 
 
 def _nameless(names: list[str]) -> bool:

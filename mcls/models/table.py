@@ -22,8 +22,8 @@ class Facts(BaseModel):
 
     file: str
     fingerprint: str = Field(description="of the table's numbers, texts and classes")
-    rows: int
-    classes: dict[str, int] = Field(description="rows of each class")
+    rows: int = Field(ge=1)
+    classes: dict[str, int] = Field(min_length=1, description="rows of each class")
     machine: str
     grid: dict[str, list[JsonValue]]
     chosen: dict[str, JsonValue]
@@ -32,8 +32,22 @@ class Facts(BaseModel):
     rows_searched: int
     cv_error: float
     cv_spread: float
+    cv_interval: tuple[float, float] | None = Field(None, description="95 % (Wilson); None in older models")
     nested_error: float | None = None
     notes: list[str] = Field(default_factory=list)
+    dropped: list[str] = Field(
+        default_factory=list, description="columns of the training table that were left out"
+    )
+
+    @property
+    def largest_class(self) -> str:
+        """The class with the most rows; who always says it has the error to beat."""
+        return max(self.classes, key=lambda name: self.classes[name])
+
+    @property
+    def baseline(self) -> float:
+        """The error of always saying the largest class, on the training table."""
+        return 1.0 - self.classes[self.largest_class] / self.rows
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import re
 
+import pandas as pd
 import pytest
+from scipy import stats
 
 import mcls
 from mcls.cli.app import main
@@ -36,9 +39,57 @@ def test_error_table_and_picture(model, tmp_path):
     assert (code, err) == (0, "")
     rows = list(csv.DictReader(io.StringIO(call("predict", model, GLASS)[1])))
     wrong = sum(row["class"] != row["prediction"] for row in rows)
-    assert out.splitlines()[0] == f"glass.csv: error {100 * wrong / 214:.2f} % ({wrong} of 214 rows wrong)"
+    assert out.splitlines()[0].startswith(
+        f"glass.csv: training error {100 * wrong / 214:.2f} % ({wrong} of 214 rows wrong): "
+    )
     assert "precision" in out
     assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_training_table_is_known_however_it_is_written(model, tmp_path):
+    facts = mcls.load(model).facts
+    for frame in (
+        pd.read_csv(GLASS, dtype=str),
+        pd.read_csv(GLASS, dtype=str).iloc[:, ::-1],  # columns in another order
+        pd.read_csv(GLASS, dtype=str).assign(note=""),  # and one more, which holds nothing
+    ):
+        frame.to_csv(tmp_path / "t.csv", index=False)
+        code, out, _ = call("evaluate", model, tmp_path / "t.csv")
+        assert code == 0
+        first = out.splitlines()[0]
+        assert "the model was fitted to these very rows; for new rows see its CV error" in first
+        assert f"CV error {100 * facts.cv_error:.2f} % (95 %: " in first
+        assert first.endswith(f"{100 * (1 - 76 / 214):.2f} % for always 2")
+
+
+def test_a_column_left_out_does_not_hide_the_training_table(tmp_path):
+    frame = pd.read_csv(GLASS, dtype=str).assign(note="")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    fitted = fit_table(tmp_path / "t.csv", "class", grid={"gamma": [0.1], "sigma": [0.5]}, drop=["note"])
+    mcls.save(fitted.model, tmp_path / "m")
+    assert "fitted to these very rows" in call("evaluate", tmp_path / "m", tmp_path / "t.csv")[1]
+    for header in (True, False):  # without a header the columns are known by place
+        frame.to_csv(tmp_path / "t.csv", index=False, header=header)
+    mcls.save(
+        fit_table(tmp_path / "t.csv", "-2", grid={"gamma": [0.1], "sigma": [0.5]}, drop=["x10"]).model,
+        tmp_path / "m",
+    )
+    assert "fitted to these very rows" in call("evaluate", tmp_path / "m", tmp_path / "t.csv")[1]
+
+
+def test_other_rows_have_an_interval_and_the_error_of_the_largest_class(model, tmp_path):
+    frame = pd.read_csv(GLASS, dtype=str)
+    frame.loc[0, "RI"] = str(float(frame.loc[0, "RI"]) + 0.001)  # as many rows, and one of them new
+    for rows in (frame, frame[::2]):
+        rows.to_csv(tmp_path / "t.csv", index=False)
+        first = call("evaluate", model, tmp_path / "t.csv")[1].splitlines()[0]
+        wrong, n = map(int, re.search(r"(\d+) of (\d+) rows wrong", first).groups())
+        low, high = stats.binomtest(wrong, n).proportion_ci(method="wilson")
+        always = (rows["class"] != "2").mean()
+        assert first == (
+            f"t.csv: error {100 * wrong / n:.2f} % (95 %: {100 * low:.1f}–{100 * high:.1f}; "
+            f"{wrong} of {n} rows wrong), {100 * always:.2f} % for always 2"
+        )
 
 
 @pytest.mark.parametrize("name, start", [("c.PNG", b"\x89PNG"), ("c.svg", b"<?xml"), ("c.pdf", b"%PDF")])

@@ -13,6 +13,7 @@ import time
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import mcls
 from mcls.cli.app import main
@@ -36,7 +37,7 @@ def test_fits_prints_and_writes(tmp_path):
     lines = out.splitlines()
     assert lines[0] == "iris.csv: 150 rows, 4 columns (4 of numbers, 0 of text), 3 classes in 'class'"
     assert lines[1].startswith("oneLSM: CV error ")
-    assert "(5 folds, 72 grid points, 150 rows;" in lines[1]
+    assert "; 5 folds, 72 grid points, 150 rows;" in lines[1]
     assert "setosa" in out
     assert "recall" in out
     assert lines[-1] == f"model written to {tmp_path / 'm.mcls'}"
@@ -46,12 +47,12 @@ def test_fits_prints_and_writes(tmp_path):
 
 
 def test_what_the_user_should_know_of_the_search_is_told_in_a_line_each(tmp_path):
-    rows = "".join(f"{i},{i % 3},{'xyz'[i // 4]}\n" for i in range(12))
+    rows = "".join(f"{i},{i % 3},{'xyz'[i // 4]}\n" for i in range(12))  # "a" counts the rows
     (tmp_path / "t.csv").write_text("a,b,kind\n" + rows)
     ranges = "gamma=2^-1..2^1,sigma=2^-9..2^-7"
-    code, out, err = call("fit", tmp_path / "t.csv", "--grid", ranges, "-o", tmp_path / "m")
+    code, out, err = call("fit", tmp_path / "t.csv", "--keep", "a", "--grid", ranges, "-o", tmp_path / "m")
     assert code == 0
-    assert "(4 folds, 9 grid points, 12 rows;" in out
+    assert "; 4 folds, 9 grid points, 12 rows;" in out
     folds, edge = err.splitlines()
     assert folds == "note: 4 folds instead of 10: no class has more than 4 rows"
     assert edge.startswith(
@@ -63,7 +64,8 @@ def test_what_the_user_should_know_of_the_search_is_told_in_a_line_each(tmp_path
 
 def test_whether_there_is_a_header_may_be_said(tmp_path):
     (tmp_path / "t.csv").write_text("red,small,a\nblue,large,b\n" * 10)
-    args = ["fit", tmp_path / "t.csv", "--grid", "gamma=1,sigma=1", "--folds", 3, "-o", tmp_path / "m"]
+    args = ["fit", tmp_path / "t.csv", "--split-equal-rows", "--grid", "gamma=1,sigma=1", "--folds", 3]
+    args += ["-o", tmp_path / "m"]
     assert "--header or --no-header" in call(*args)[2]
     assert call(*args, "--no-header")[1].startswith(
         "t.csv: 20 rows, 2 columns (0 of numbers, 2 of text), 2 classes"
@@ -89,9 +91,9 @@ def test_the_paper_grid_and_the_nested_error(tmp_path):
     )
     assert code == 0
     assert "3 folds, 9 grid points" in out
-    assert re.search(r"CV error [\d.]+ %, standard deviation over the folds [\d.]+ \(3 folds", out)
-    assert "nested CV error " in out
-    assert "(parameters chosen inside each fold; from all rows: the scaling)" in out
+    assert re.search(r"oneLSM\S*: CV error [\d.]+ % \(95 %: [\d.]+–[\d.]+; 3 folds", out)
+    assert re.search(r"nested CV error [\d.]+ % \(95 %: [\d.]+–[\d.]+; parameters chosen inside each fold; ", out)
+    assert "from all rows: the scaling)" in out
     assert mcls.load(tmp_path / "m").facts.grid["sigma"] == (2.0 ** np.arange(-4, 5)).tolist()
 
 
@@ -111,7 +113,7 @@ def test_auto_ranks_the_fast_machines_and_tests_the_best_two(tmp_path):
     for name in ("oneLSM", "ovO", "voLSSVM", "voRLS-beta", "lssvm"):
         assert name in out
     assert "5x2cv F-test of the best two: " in out
-    assert "std over folds" in out
+    assert "95 %" in out.splitlines()[3]
     assert "inside each fold; from all rows: the scaling, the grid, the machine)" in out
     assert mcls.load(tmp_path / "m").facts.machine in out
 
@@ -132,6 +134,82 @@ def test_the_seed_decides_the_bytes(tmp_path):
     assert a != c
 
 
+@pytest.mark.parametrize("folds", ["10", "loo"])
+def test_the_interval_is_wilsons_and_the_baseline_stands_beside_it(tmp_path, folds):
+    glass = datasets_dir() / "glass.csv"
+    args = ["--folds", folds, "--grid", "gamma=0.1,sigma=0.5", "--split-equal-rows"]
+    _, out, _ = call("fit", glass, "-o", tmp_path / "m", *args)
+    line = out.splitlines()[1]
+    facts = mcls.load(tmp_path / "m").facts
+    table = [row.split() for row in out.splitlines()[6:12]]  # out-of-fold predictions of the six classes
+    mistakes = 214 - sum(int(row[1 + i]) for i, row in enumerate(table))
+    low, high = stats.binomtest(mistakes, 214).proportion_ci(method="wilson")
+    assert facts.cv_interval == pytest.approx((low, high))
+    assert f"% (95 %: {100 * low:.1f}–{100 * high:.1f}; " in line
+    assert f"{100 * (1 - 76 / 214):.2f} % for always the largest class" in line
+    assert "standard deviation" not in out
+
+
+def test_copies_make_no_interval_narrower(tmp_path):
+    widths = []
+    for times in (1, 4):
+        copied(tmp_path / "t.csv", times)
+        call("fit", tmp_path / "t.csv", "-o", tmp_path / "m", "--grid", "gamma=1,sigma=1", "--folds", "loo")
+        low, high = mcls.load(tmp_path / "m").facts.cv_interval
+        widths.append(high - low)
+    assert widths[0] == pytest.approx(widths[1], rel=0.1)
+
+
+def copied(path, times):
+    """Random classes, each row so many times."""
+    rng = np.random.default_rng(0)
+    rows = [f"{a:.3f},{b:.3f},{'xy'[i % 2]}\n" for i, (a, b) in enumerate(rng.normal(size=(60, 2)))]
+    path.write_text("a,b,kind\n" + "".join(rows * times))
+
+
+def test_no_row_is_judged_by_its_own_copy(tmp_path):
+    copied(tmp_path / "once.csv", 1)
+    copied(tmp_path / "often.csv", 3)
+    errors = {}
+    for name, extra in (("once", []), ("often", []), ("often", ["--split-equal-rows"])):
+        model = tmp_path / f"{name}{len(extra)}.mcls"
+        code, _, err = call("fit", tmp_path / f"{name}.csv", "-o", model, "--nested", "--folds", 5, *extra)
+        assert code == 0
+        facts = mcls.load(model).facts
+        errors[model.stem] = facts.cv_error, facts.nested_error
+        assert ("120 of 180 rows repeat the features of an earlier row" in err) == (model.stem == "often0")
+    assert min(errors["once0"]) > 0.3
+    assert min(errors["often0"]) > 0.3
+    assert max(errors["often1"]) < 0.05  # copies in training: all is known
+
+
+def test_auto_keeps_equal_rows_together_too(tmp_path):
+    copied(tmp_path / "t.csv", 3)
+    code, _, err = call("fit", tmp_path / "t.csv", "--machine", "auto", "-o", tmp_path / "m", "--folds", 3)
+    assert code == 0
+    assert err.count("equal rows are kept in one fold") == 1
+    assert mcls.load(tmp_path / "m").facts.cv_error > 0.3
+
+
+def test_a_column_that_counts_rows_must_be_left_out_or_kept(tmp_path):
+    rows = "".join(f"{i + 1},{i % 5},{i % 7},{'xy'[i // 20]}\n" for i in range(40))  # sorted by class
+    (tmp_path / "t.csv").write_text("id,a,b,kind\n" + rows)
+    args = ["fit", tmp_path / "t.csv", "-o", tmp_path / "m", "--folds", 5]
+    code, out, err = call(*args)
+    assert (code, out) == (2, "")
+    assert "column 'id' counts the rows" in err
+    assert "leave it out with --drop id or use it with --keep id" in err
+    assert call(*args, "--drop", "id")[0] == 0
+    model = mcls.load(tmp_path / "m")
+    assert [column.name for column in model.encoder.columns] == ["a", "b"]
+    assert model.facts.cv_error > 0.3
+    assert call(*args, "--keep", "id")[0] == 0
+    assert mcls.load(tmp_path / "m").facts.cv_error < 0.1
+    code, _, err = call(*args, "--drop", "a", "--drop", "b")  # the only feature left: a note will do
+    assert code == 0
+    assert "note: column 'id' counts the rows" in err
+
+
 @pytest.mark.parametrize(
     "args, complaint",
     [
@@ -139,7 +217,13 @@ def test_the_seed_decides_the_bytes(tmp_path):
         ([IRIS, "--target", "clas"], "did you mean 'class'?"),
         ([IRIS, "--machine", "oneLMS"], "did you mean 'oneLSM'?"),
         ([IRIS, "--machine", "oneLSM:gama=1"], "did you mean 'gamma'?"),
-        ([IRIS, "--machine", "sk:SVC"], "a model file cannot hold sk:SVC"),
+        (
+            [IRIS, "--machine", "sk:SVC"],
+            "to judge it on a table beside one of mcls: mcls compare oneLSM sk:SVC",
+        ),
+        ([IRIS, "--drop", "sepal"], "unknown column in"),
+        ([IRIS, "--drop", "class"], "is the class column"),
+        ([IRIS, "--keep", "petal_lenght"], "did you mean 'petal_length'?"),
         ([IRIS, "-o", "no/such/m.mcls"], "there is no folder no/such"),
         ([IRIS, "-o", "."], "is a folder"),
         ([IRIS, "--machine", "oneLSM:sigma=1e-200"], "between 1e-150 and 1e150, got 1e-200"),
@@ -166,7 +250,7 @@ def test_a_full_disk_keeps_the_old_model(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("mcls.files.os.fsync", full)
-    code, _, err = call("fit", IRIS, "--folds", 3, "-o", tmp_path / "m")
+    code, _, err = call("fit", IRIS, "--split-equal-rows", "--folds", 3, "-o", tmp_path / "m")
     assert code == 2
     assert "No space left on device" in err
     assert err.count("\n") == 1

@@ -93,7 +93,9 @@ def test_what_mcls_fit_refuses_is_refused(tmp_path, monkeypatch, capsys, text, c
 
 def test_whether_there_is_a_header_goes_into_the_config(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "words.csv").write_text("red,small,a\nblue,large,b\n" * 10)  # no column of numbers tells
+    (tmp_path / "words.csv").write_text(
+        "red,small,a\nblue,large,b\nred,large,a\nblue,small,b\n" * 5
+    )  # no numbers tell
     assert call("init", "words.csv") == 2
     assert "--header or --no-header" in capsys.readouterr().err
     for option, header, rows in (("--no-header", False, 20), ("--header", True, 19)):
@@ -101,6 +103,8 @@ def test_whether_there_is_a_header_goes_into_the_config(tmp_path, monkeypatch, c
         assert load_config(tmp_path / f"of{rows}.yaml").datasets[0].header is header
         assert f"# {rows} rows" in (tmp_path / f"of{rows}.yaml").read_text()
         assert call("validate", f"of{rows}.yaml") == 0
+        # Two different rows of each class cannot be kept apart and be chosen from.
+        assert load_config(tmp_path / f"of{rows}.yaml").datasets[0].split_equal_rows is True
     assert "header:" not in _starter_of_a_plain_table(tmp_path)
 
 
@@ -120,8 +124,27 @@ def test_columns_of_text_are_taken_as_mcls_fit_takes_them(tmp_path, monkeypatch,
     capsys.readouterr()
     # A column that cannot be learnt from is told with what to do.
     (tmp_path / "named.csv").write_text(
-        "size,who,kind\n" + "\n".join(f"{i},n{i},{'ab'[i % 2]}" for i in range(40))
+        "size,who,kind\n" + "\n".join(f"{i**2},n{i},{'ab'[i % 2]}" for i in range(40))
     )
     assert call("init", "named.csv", "--target", "kind") == 2
     assert "column 'who' has 40 different texts in 40 rows" in (err := capsys.readouterr().err)
-    assert "remove the column" in err
+    assert "leave it out with --drop who" in err
+    assert call("init", "named.csv", "--target", "kind", "--drop", "who", "-o", "less.yaml") == 0
+    assert load_config(tmp_path / "less.yaml").datasets[0].drop == ["who"]
+    assert call("validate", "less.yaml") == 0
+
+
+def test_equal_rows_and_columns_that_count_rows_go_into_the_config(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{i},{i % 3},{i % 5},{'ab'[i % 2]}" for i in range(60)]
+    (tmp_path / "my.csv").write_text("id,p,q,kind\n" + "\n".join(rows) + "\n")
+    assert call("init", "my.csv") == 2
+    assert "--drop id or use it with --keep id" in capsys.readouterr().err
+    assert call("init", "my.csv", "--keep", "id", "-o", "kept.yaml") == 0
+    assert load_config(tmp_path / "kept.yaml").datasets[0].keep == ["id"]
+    assert "split_equal_rows" not in (tmp_path / "kept.yaml").read_text()
+    assert call("init", "my.csv", "--drop", "id") == 0
+    assert "split_equal_rows: false  # 45 of 60 rows repeat" in (tmp_path / "my.yaml").read_text()
+    capsys.readouterr()
+    assert call("run", "my.yaml", "--dry-run") == 0
+    assert "my: 45 of 60 rows repeat the features of an earlier row" in capsys.readouterr().err

@@ -38,7 +38,9 @@ def test_a_table_model(tmp_path):
     assert facts["column petal_width"] == "numbers, 0.1 to 2.5"
     assert facts["parameter gamma"] == "0.125"
     assert facts["grid of sigma"] == "1, 2"
-    assert "standard deviation over the folds" in facts["CV error"]
+    low, high = fitted.model.facts.cv_interval
+    assert f"% (95 %: {100 * low:.1f}–{100 * high:.1f}; 3 folds of 150 rows, seed 0)" in facts["CV error"]
+    assert facts["baseline"] == "66.67 % for always setosa"
     assert (
         "(parameters chosen inside each fold; scaling, grid and machine fixed before)" in facts["nested CV error"]
     )

@@ -49,7 +49,7 @@ def test_refuses_a_labelbook_that_the_machine_will_refuse(tmp_path, capsys, book
 
 
 def test_takes_pm1_where_two_classes_make_it_sound(tmp_path, capsys):
-    (tmp_path / "t.csv").write_text("a,b,kind\n" + "".join(f"{i},{i % 3},{'xy'[i % 2]}\n" for i in range(20)))
+    (tmp_path / "t.csv").write_text("a,b,kind\n" + "".join(f"{i**2},{i % 3},{'xy'[i % 2]}\n" for i in range(20)))
     (tmp_path / "lab.yaml").write_text("datasets: t.csv\nmachines: szedmak:labelbook=pm1\n")
     with pytest.raises(SystemExit) as ended:
         main(["validate", str(tmp_path / "lab.yaml")])

@@ -11,10 +11,11 @@ from mcls.data.encoder import (
     OneHotColumn,
     ScaledColumn,
     column_values,
+    counts_rows,
     learn_encoder,
     load_encoded,
 )
-from mcls.data.tables import read_table
+from mcls.data.tables import NumberColumn, read_table
 from mcls.errors import McLsError
 from mcls.evaluation.scaling import to_range
 from mcls.resources import datasets_dir
@@ -68,7 +69,8 @@ def test_it_survives_json(tmp_path):
     "rows, complaint",
     [
         ("1,5,a\n2,6,b\n", None),
-        ("".join(f"n{i},{i},{'ab'[i % 2]}\n" for i in range(30)), "30 different texts .* remove the column"),
+        ("".join(f"n{i},{i**2},{'ab'[i % 2]}\n" for i in range(30)), "30 different texts .* --drop x"),
+        ("".join(f"{3 - 2 * i},{i**2},{'ab'[i % 2]}\n" for i in range(30)), "'x' counts the rows.* --keep x"),
         ('"1,5",2,a\n"2,5",3,b\n', "write decimals with a point"),
         ("-1e308,2,a\n1e308,3,b\n", "too far apart"),
     ],
@@ -103,3 +105,33 @@ def test_an_encoder_from_a_file_is_checked():
 def test_one_hot_rows_differ_by_a_squared_distance_of_two():
     X = OneHotColumn(name="hue", levels=("a", "b", "c")).encode(["a", "c"])
     assert np.sum((X[0] - X[1]) ** 2) == 2.0
+
+
+@pytest.mark.parametrize(
+    "values, counts",
+    [
+        (np.arange(10), True),
+        (np.arange(5, 105, 5), True),
+        (-np.arange(10), True),
+        (np.arange(9), False),  # in so few rows it is no surprise
+        (np.arange(10) / 2, False),
+        (np.arange(10) + 0.5, False),
+        (np.zeros(10), False),
+        (np.arange(10)[::-1] ** 2, False),
+        (np.random.default_rng(0).permutation(10), False),  # not in the order of the file: it gives nothing away
+        (np.repeat(np.arange(5), 2), False),
+    ],
+)
+def test_what_counts_rows(values, counts):
+    assert counts_rows(NumberColumn("x", values.astype(float))) is counts
+
+
+def test_a_column_that_counts_rows_is_used_where_it_is_kept_or_the_only_one(tmp_path):
+    (tmp_path / "t.csv").write_text("id,x,kind\n" + "".join(f"{i},{i % 3},{'ab'[i % 2]}\n" for i in range(20)))
+    with pytest.raises(McLsError, match="--drop id or use it with --keep id"):
+        load_encoded(tmp_path / "t.csv")
+    assert load_encoded(tmp_path / "t.csv", keep=["id"]).feature_names == ("id", "x")
+    assert load_encoded(tmp_path / "t.csv", drop=["id"]).feature_names == ("x",)
+    assert load_encoded(tmp_path / "t.csv", drop=["x"]).feature_names == ("id",)
+    with pytest.raises(McLsError, match="did you mean 'id'"):
+        load_encoded(tmp_path / "t.csv", keep=["idd"])

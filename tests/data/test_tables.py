@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcls.data import load_dataset, load_table
-from mcls.data.tables import MAX_LINE, NumberColumn, TextColumn, numbers, read_table
+from mcls.data.lines import MAX_LINE
+from mcls.data.tables import NumberColumn, TextColumn, numbers, read_table
 from mcls.errors import McLsError
 from mcls.resources import datasets_dir
 
@@ -213,6 +214,19 @@ def test_reading_and_turning_to_numbers_are_apart(write) -> None:
     with pytest.raises(McLsError, match="'colour' is not numeric"):
         numbers(features, "mine.csv")
     assert numbers([number], "mine.csv").tolist() == [[1], [2], [3]]
+
+
+def test_columns_are_left_out_whatever_they_hold(write) -> None:
+    path = write("id,note,size,kind\n1,?,3,x\n2,inf,4,y\n3,text,4,x\n")
+    features, _ = read_table(path, drop=["note", "id"])
+    assert [column.name for column in features] == ["size"]
+    for drop, complaint in (
+        (["nte"], "did you mean 'note'"),
+        (["note", "kind"], "'kind' is the class column"),
+        (["id", "note", "size"], "no column is left to learn from"),
+    ):
+        with pytest.raises(McLsError, match=complaint):
+            read_table(path, "kind", drop=drop)
 
 
 value = st.floats(allow_nan=False, allow_infinity=False)

@@ -2,10 +2,19 @@
 
 import numpy as np
 import pytest
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from mcls.data import load_dataset
 from mcls.errors import McLsError
-from mcls.evaluation.folds import class_half_split, make_folds, parse_folds, stratified_folds, stratified_halves
+from mcls.evaluation.folds import (
+    class_half_split,
+    equal_rows,
+    make_folds,
+    parse_folds,
+    stratified_folds,
+    stratified_halves,
+    stratified_share,
+)
 from mcls.solvers.linear import is_partition
 
 
@@ -65,3 +74,67 @@ def test_leaving_one_out_is_one_fold_a_row():
 def test_what_is_no_number_of_folds_is_refused(text):
     with pytest.raises(McLsError, match="a number from 2 to 1000, or loo"):
         parse_folds(text)
+
+
+def same(ours, theirs):
+    return all(np.array_equal(a[i], b[i]) for a, b in zip(ours, theirs, strict=True) for i in (0, 1))
+
+
+def test_no_groups_and_groups_of_one_row_give_the_folds_of_scikit_learn():
+    y = np.random.default_rng(0).permutation(np.repeat([0, 1, 2], [50, 30, 20]))
+    theirs = list(StratifiedKFold(10, shuffle=True, random_state=5).split(y, y))
+    assert same(make_folds(y, 10, 5), theirs)
+    assert same(make_folds(y, 10, 5, np.arange(100)[::-1]), theirs)
+    assert same(make_folds(y, "loo", 5, np.arange(100)), make_folds(y, "loo", 5))
+
+
+@pytest.mark.parametrize("n_groups, k", [(30, 5), (100, 10), (290, 10)])
+def test_groups_stay_whole_in_folds_as_balanced_as_those_of_scikit_learn(n_groups, k):
+    rng = np.random.default_rng(n_groups)
+    y, groups = rng.integers(3, size=300), rng.integers(n_groups, size=300)
+
+    def imbalance(folds):
+        counts = np.array([np.bincount(y[test], minlength=3) for _, test in folds])  # (k, classes)
+        due = np.bincount(y) / k
+        return np.square((counts - due) / np.sqrt(due)).sum()
+
+    folds = make_folds(y, k, 1, groups)
+    assert is_partition(folds, 300)
+    assert len(folds) == k
+    assert not any(np.intersect1d(groups[train], groups[test]).size for train, test in folds)
+    theirs = StratifiedGroupKFold(k, shuffle=True, random_state=1).split(y, y, groups)
+    assert imbalance(folds) <= imbalance(theirs)
+    assert same(folds, make_folds(y, k, 1, groups))
+    assert not same(folds, make_folds(y, k, 2, groups))
+
+
+def test_rows_three_times_over_are_folded_once():
+    y = np.tile(np.repeat([0, 1], [20, 10]), 3)
+    groups = np.tile(np.arange(30), 3)
+    for _, test in make_folds(y, 10, 0, groups):
+        assert np.array_equal(np.bincount(y[test]), [6, 3])
+    assert [test.tolist() for _, test in make_folds(y, "loo", 0, groups)] == [
+        [i, i + 30, i + 60] for i in range(30)
+    ]
+    first, second = stratified_halves(y, 0, groups)
+    train, test = class_half_split(y, 0, groups)
+    most, rest = stratified_share(y, groups, 0.8, 0)
+    for one, other in ((first, second), (train, test), (most, rest)):
+        assert not np.intersect1d(groups[one], groups[other]).size
+    assert np.array_equal(np.bincount(y[train]), [30, 15])
+    assert np.array_equal(np.bincount(y[rest]), [12, 6])
+
+
+def test_a_class_is_as_large_as_the_groups_it_has():
+    y, groups = np.array([0, 0, 0, 0, 1, 1]), np.array([0, 0, 1, 1, 2, 2])
+    assert len(make_folds(y, 10, 0, groups)) == 2
+    with pytest.raises(McLsError, match="at least 2 groups of rows"):
+        make_folds(y, 10, 0, np.array([0, 0, 0, 0, 1, 1]))
+    with pytest.raises(McLsError, match="nothing is left"):
+        stratified_share(y, np.zeros(6, dtype=int), 0.5, 0)
+
+
+def test_equal_rows_are_found_whatever_the_sign_of_zero():
+    X = np.array([[0.0, 1.0], [2.0, 1.0], [-0.0, 1.0]])
+    assert equal_rows(X).tolist() == [0, 1, 0]
+    assert equal_rows(X[:2]) is None

@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from sklearn.neighbors import KNeighborsClassifier
 
 from mcls.data import load_dataset
 from mcls.errors import McLsError
@@ -198,3 +199,28 @@ def test_notes_tell_of_fewer_folds_and_of_classes_that_cannot_be_predicted():
     assert folds == "5 folds instead of 10: no class has more than 5 rows"
     assert "'c'" in alone
     assert split_notes(np.repeat([0, 1], 20), ("a", "b"), "nested", {"folds": 10, "inner_folds": 3}) == []
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_no_protocol_judges_a_row_by_its_own_copy(protocol):
+    """Random classes, every row three times: a nearest neighbour finds the copies unless they stay together."""
+    rng = np.random.default_rng(0)
+    X, y = np.tile(rng.normal(size=(60, 2)), (3, 1)), np.tile(np.arange(60) % 2, 3)
+    task = Task(KNeighborsClassifier(), X, y, {"n_neighbors": [1, 2]}, scaling="none")
+    apart = PROTOCOLS[protocol](task, 0)
+    together = PROTOCOLS[protocol](replace(task, groups=np.tile(np.arange(60), 3)), 0)
+    assert apart["error"] < 0.3
+    assert together["error"] > 0.35
+    for name in ("inner_error", "oracle_error"):
+        assert together.get(name, 0.5) > 0.25
+    assert min(together.get("inner_errors", [0.5])) > 0.25
+
+
+def test_groups_count_where_rows_are_too_few():
+    y, groups = np.repeat([0, 1], 6), np.repeat([0, 1, 2, 3], 3)  # two different rows of each class
+    settings = {"folds": 10, "inner_folds": 5, "train": 0.5}
+    check_splits(y, "nested", settings)
+    with pytest.raises(McLsError, match="the largest class has 2 groups of rows in all"):
+        check_splits(y, "nested", settings, groups=groups)
+    (note,) = split_notes(y, ("a", "b"), "published", settings, groups)
+    assert note == "2 folds instead of 10: no class has more than 2 groups of rows"

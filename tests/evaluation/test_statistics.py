@@ -23,6 +23,7 @@ from mcls.evaluation.statistics import (
     mcnemar,
     nemenyi_critical_difference,
     ttest_5x2cv,
+    wilson,
 )
 
 errors_5x2 = hnp.arrays(float, (5, 2), elements=st.integers(0, 40).map(lambda k: k / 75))
@@ -258,3 +259,19 @@ def test_friedman_with_one_order_everywhere():
     assert not result.differs(0, 1)
     with pytest.raises(McLsError, match="two data sets"):
         friedman([[1.0, 2.0, 3.0]])
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
+@pytest.mark.parametrize("mistakes, n", [(0, 1), (1, 1), (0, 150), (7, 150), (75, 150), (150, 150), (3, 20000)])
+def test_wilson_is_scipys(mistakes, n, level):
+    theirs = stats.binomtest(mistakes, n).proportion_ci(level, method="wilson")
+    assert wilson(mistakes, n, level) == pytest.approx(tuple(theirs), abs=1e-12)
+    low, high = wilson(mistakes, n, level)
+    assert 0 <= low <= mistakes / n <= high <= 1
+    assert low < high
+
+
+@pytest.mark.parametrize("mistakes, n", [(-1, 5), (6, 5), (0, 0)])
+def test_wilson_needs_a_share(mistakes, n):
+    with pytest.raises(McLsError, match="0 to n mistakes"):
+        wilson(mistakes, n)

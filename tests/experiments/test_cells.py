@@ -10,7 +10,7 @@ import pytest
 
 from mcls.data import load_dataset
 from mcls.errors import McLsError
-from mcls.evaluation.folds import stratified_folds
+from mcls.evaluation.folds import equal_rows, stratified_folds
 from mcls.evaluation.grid import search
 from mcls.evaluation.scaling import to_range
 from mcls.experiments.cells import plan
@@ -162,7 +162,7 @@ def test_a_header_may_be_said_and_does_not_enter_the_key(tmp_path):
 
 
 def test_a_number_names_the_class_column_that_is_called_that(tmp_path):
-    (tmp_path / "my.csv").write_text("1,2,3\n" + "5,a,7\n6,b,8\n" * 10)
+    (tmp_path / "my.csv").write_text("1,2,3\n" + "".join(f"{i % 7},{'ab'[i % 2]},{i**2}\n" for i in range(20)))
     data = plan_of(tmp_path, datasets="my.csv:target=2").cells[0].dataset.load()
     assert data.classes == ("a", "b")
     assert data.feature_names == ("1", "3")
@@ -174,3 +174,35 @@ def test_declared_rows_must_be_declared():
     cell = plan_of(datasets="vowel:rows=all", protocol="hold-out", train="declared").cells[0]
     fixed = replace(cell, grid={"gamma": [0.1], "sigma": [0.5]})
     assert fixed.compute()["train"] == 528
+
+
+def copied(path, times):
+    """Random classes, each row so many times: a narrow kernel remembers the copies."""
+    rng = np.random.default_rng(0)
+    rows = [f"{a:.3f},{b:.3f},{'xy'[i % 2]}\n" for i, (a, b) in enumerate(rng.normal(size=(40, 2)))]
+    path.write_text("a,b,kind\n" + "".join(rows * times))
+
+
+def test_equal_rows_of_a_table_stay_together_and_are_part_of_the_key(tmp_path):
+    copied(tmp_path / "once.csv", 1)
+    copied(tmp_path / "often.csv", 3)
+    settings = {"machines": "oneLSM", "folds": 5, "replicates": 1, "grid": {"gamma": [0.01], "sigma": [0.01]}}
+    once, often = (plan_of(tmp_path, datasets=f"{name}.csv", **settings) for name in ("once", "often"))
+    assert once.notes == ()
+    assert "groups" not in once.cells[0].identity()
+    (note,) = often.notes
+    assert note.startswith(
+        "often: 80 of 120 rows repeat the features of an earlier row, none of them with another"
+    )
+    assert often.cells[0].identity()["groups"] == "equal rows"
+    assert often.cells[0].compute()["error"] > 0.3
+    entry = {"path": "often.csv", "split_equal_rows": True}
+    split = plan_of(tmp_path, datasets=[entry], **settings)
+    assert "groups" not in split.cells[0].identity()
+    assert split.cells[0].compute()["error"] < 0.1
+
+
+def test_a_data_set_by_name_keeps_the_folds_of_its_papers():
+    tae = plan_of(datasets="tae").cells[0]  # which has equal rows
+    assert equal_rows(tae.dataset.load().X) is not None
+    assert "groups" not in tae.identity()

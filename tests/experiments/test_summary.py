@@ -101,3 +101,11 @@ def test_names_are_no_formulas_in_csv_and_no_html_in_markdown(done):
     page = to_markdown("t", "p < 0.05 <script>alert(1)</script> <!-- x -->", [line], 0)
     assert "p < 0.05 &lt;script>alert(1)&lt;/script> &lt;!-- x -->" in page
     assert "| &lt;img src=x onerror=alert(1)> |" in page
+
+
+def test_the_page_has_the_error_of_always_the_largest_class(done):
+    iris = next(iter(done.plan.baselines))
+    page = (done.folder / "summary.md").read_text()
+    assert f"The error of always saying the largest class:\n\n- {iris}: {done.plan.baselines[iris]:.2f}\n" in page
+    counts = done.plan.cells[0].dataset.load().counts
+    assert done.plan.baselines[iris] == pytest.approx(100 * (1 - max(counts.values()) / sum(counts.values())))

@@ -137,7 +137,7 @@ def test_every_complaint_says_where(model, table, text, complaint):
 
 def test_a_table_without_a_header_is_read_by_place(table):
     train = table("1,x,2,a\n2,y,3,b\n" * 10)
-    model = fit_table(train, "3", grid=SMALL, folds=3).model
+    model = fit_table(train, "3", grid=SMALL, folds=3, groups=None).model
     for text in ("1,x,2,b\n2,y,3,b\n", "1,x,2\n2,y,3\n"):
         out = io.StringIO()
         streaming.predict_table(model, table(text), out)
@@ -146,14 +146,29 @@ def test_a_table_without_a_header_is_read_by_place(table):
     with pytest.raises(McLsError, match="line 1 has 2 cells; the model expects 3, or 4"):
         streaming.predict_table(model, table("1,2\n"), io.StringIO())
     assert streaming.judge_table(model, table("1,x,2,b\n2,y,3,b\n")).error == 0.5
-    first = fit_table(table("a,1\nb,3\n" * 10), "0", grid=SMALL, folds=3).model  # the class may stand first
+    first = table("a,1\nb,3\n" * 10)  # the class may stand first
+    first = fit_table(first, "0", grid=SMALL, folds=3, groups=None).model
     out = io.StringIO()
     streaming.predict_table(first, table("1\n3\n"), out)
     assert out.getvalue().splitlines() == ["1\ta", "3\tb"]
 
 
+def test_a_column_left_out_keeps_its_place_where_there_is_no_header(table):
+    rows = "".join(f"{i},{i % 2},{i % 7},{'ab'[i % 2]}\n" for i in range(30))
+    model = fit_table(table(rows), "3", grid=SMALL, folds=3, drop=["x0"], header=False).model
+    assert model.facts.dropped == ["x0"]
+    for text in ("99,0,3,b\n98,1,3,b\n", "99,0,3\n98,1,3\n"):  # with and without the class
+        out = io.StringIO()
+        streaming.predict_table(model, table(text), out)
+        assert [line.rsplit(",", 1)[1] for line in out.getvalue().splitlines()] == ["a", "b"]
+    with pytest.raises(McLsError, match="line 1 has 2 cells; the model expects 3, or 4"):
+        streaming.predict_table(model, table("0,3\n"), io.StringIO())
+    named = "x2,x1\n3,0\n3,1\n"
+    assert [r["prediction"] for r in predicted(model, table(named))] == ["a", "b"]
+
+
 def test_a_model_of_a_table_without_a_header_meets_one(table):
-    model = fit_table(table("1,x,2,a\n2,y,3,b\n" * 10), "3", grid=SMALL, folds=3).model
+    model = fit_table(table("1,x,2,a\n2,y,3,b\n" * 10), "3", grid=SMALL, folds=3, groups=None).model
     assert [r["prediction"] for r in predicted(model, table("x2,x0,x1\n2,1,x\n3,2,y\n"))] == ["a", "b"]
     with pytest.raises(McLsError, match=r"line 1 looks like a header, .* or call the columns x0, x1"):
         predicted(model, table("size,hue,age\n1,x,2\n"))
@@ -172,7 +187,8 @@ def test_a_row_that_may_be_a_header_is_said_to_be_data(table):
 def test_a_table_without_the_header_that_the_model_needs(model, table):
     with pytest.raises(McLsError, match=r"line 1 has '1', so it is no header; .* the model's columns: size, hue"):
         predicted(model, table("red,1\ngreen,2\n"))
-    counted = fit_table(table("0,1,2\n" + "1,0.5,0\n5,6.5,1\n" * 6, "t.csv"), grid=SMALL, folds=3).model
+    path = table("0,1,2\n" + "1,0.5,0\n5,6.5,1\n" * 6, "t.csv")
+    counted = fit_table(path, grid=SMALL, folds=3, groups=None).model
     with pytest.raises(McLsError, match=r"line 1 has '7', so it is no header; .* the model's columns: 0, 1"):
         predicted(counted, table("7,0.5,0\n5,6.5,1\n"))  # cells may be called like columns
     assert len(predicted(counted, table("1,0,7\n0.5,1,9\n"))) == 1

@@ -10,6 +10,7 @@ import mcls
 from mcls.data import load_table
 from mcls.errors import McLsError
 from mcls.models.fitting import fit_table
+from mcls.models.table import TableModel
 from mcls.resources import datasets_dir
 
 IRIS = datasets_dir() / "iris.csv"
@@ -70,7 +71,7 @@ def test_asked_with_an_array_or_lists(fitted):
 
 
 def test_an_array_may_hold_texts_beside_numbers(tmp_path):
-    rows = "".join(f"{i},{'red' if i % 2 else 'blue'},{'xy'[i % 2]}\n" for i in range(20))
+    rows = "".join(f"{i % 9},{'red' if i % 2 else 'blue'},{'xy'[i % 2]}\n" for i in range(20))
     (tmp_path / "t.csv").write_text("size,hue,kind\n" + rows)
     model = fit_table(tmp_path / "t.csv", "kind", grid=SMALL, folds=3).model
     assert model.predict([[3, "red"], [4, "blue"]]).tolist() == ["y", "x"]
@@ -111,3 +112,10 @@ def test_tables_that_teach_nothing(tmp_path, text, target, machine, complaint):
     path.write_text(text)
     with pytest.raises(McLsError, match=complaint):
         fit_table(path, target, machine)
+
+
+def test_models_of_before_are_still_read(fitted):
+    content = fitted.model.to_json()
+    for name in ("cv_interval", "dropped"):
+        del content["facts"][name]
+    assert TableModel.from_json(content, fitted.model.estimator).facts.cv_interval is None

@@ -1,0 +1,76 @@
+"""Files that are no text tables: what they are, and what to do with them."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zipfile
+
+import numpy as np
+import pytest
+
+import mcls
+from mcls.data import load_table
+from mcls.errors import McLsError
+
+TABLE = b"a,b,kind\n1,2,x\n3,4,y\n"
+
+
+def zipped(*names):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name in names:
+            archive.writestr(name, "content")
+    return buffer.getvalue()
+
+
+def arrays():
+    buffer = io.BytesIO()
+    np.savez(buffer, X=np.zeros((2, 2)))
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    "name, content, kind, what_to_do",
+    [
+        (
+            "t.parquet",
+            b"PAR1\x15\x04\x15\x00\x15" + bytes(range(200)),
+            "a Parquet file",
+            "pandas.read_parquet('t.parq",
+        ),
+        (
+            "t.csv",
+            b"ARROW1\0\0" + bytes(range(200)),
+            "a Feather file",
+            "pandas.read_feather('t.csv').to_csv('t.csv'",
+        ),
+        ("t.xlsx", zipped("[Content_Types].xml", "xl/workbook.xml"), "a workbook", "save its sheet as CSV"),
+        ("t.ods", zipped("mimetype", "content.xml"), "a workbook", "save its sheet as CSV"),
+        ("t.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500), "a workbook", "save its sheet as CSV"),
+        ("t.zip", zipped("t.csv"), "a zip archive", "unpack it"),
+        ("t.npz", arrays(), "a zip archive", "unpack it"),
+        ("t.csv", gzip.compress(TABLE), "compressed", "rename it to t.csv.gz"),
+        ("t.npy", b"\x93NUMPY\x01\0" + bytes(200), "not text", "CSV or TSV file in UTF-8"),
+        ("t.csv", TABLE.decode().encode("utf-16"), "UTF-16", "save it as UTF-8"),
+    ],
+)
+def test_a_file_of_another_kind_is_named_with_what_to_do(tmp_path, name, content, kind, what_to_do):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(McLsError) as caught:
+        load_table(tmp_path / name)
+    assert str(caught.value).startswith(f"{tmp_path / name} is {kind}")
+    assert what_to_do in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_model_is_no_table(tmp_path):
+    path = tmp_path / "m.mcls"
+    mcls.save(mcls.OneLSM().fit([[0.0], [1.0]], ["a", "b"]), path)
+    with pytest.raises(McLsError, match=r"is a model, not a table; mcls inspect .*m.mcls shows it"):
+        load_table(path)
+
+
+def test_a_column_may_have_the_name_of_a_format(tmp_path):
+    (tmp_path / "t.csv").write_bytes(TABLE.replace(b"a,", b"PAR1,"))
+    assert load_table(tmp_path / "t.csv").feature_names == ("PAR1", "b")
