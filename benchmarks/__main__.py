@@ -13,8 +13,8 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks import criteria, fit, grids, growth
 from benchmarks.measure import Row
+from mcls.environment import environment
 from mcls.errors import McLsError, unknown_name
-from mcls.experiments.environment import environment
 from mcls.files import write_atomic
 
 BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from mcls.experiments.environment import peak_memory_gb
+from mcls.environment import peak_memory_gb
 
 
 @dataclass(frozen=True)

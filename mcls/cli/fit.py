@@ -121,8 +121,8 @@ def _print(fitted: Fitted, automatic_grid: bool) -> None:
     from mcls.cli.show import print_table
     from mcls.errors import printable
     from mcls.evaluation.statistics import wilson
-    from mcls.experiments.specs import format_options
     from mcls.models.judging import show_error, show_interval
+    from mcls.specs import format_options
 
     facts, found = fitted.model.facts, fitted.selection
     columns = fitted.model.encoder.columns

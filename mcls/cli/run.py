@@ -106,7 +106,7 @@ def interrupted(folder: Path) -> None:
 def _print_cells(experiment: object) -> None:
     from mcls.cli.show import print_table
     from mcls.experiments.experiment import Experiment
-    from mcls.experiments.specs import format_spec
+    from mcls.specs import format_spec
 
     assert isinstance(experiment, Experiment)
     store = experiment.store

@@ -62,7 +62,7 @@ def print_note(text: str) -> None:
 
 def print_failures(outcome: Outcome) -> None:
     """Say which cells failed and why, what was left undone, and how many cells came with a warning."""
-    from mcls.experiments.specs import format_spec
+    from mcls.specs import format_spec
 
     if outcome.warned:
         first = outcome.warned[0]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -89,7 +90,7 @@ def corrected_ttest(errors_a: ArrayLike, errors_b: ArrayLike, test_share: float,
     (-3.55, 0.038, -0.035)
     """
     mean, scale, df = _correlated(_paired(errors_a, errors_b, 2), test_share)
-    shown: dict[str, float] = {"difference": mean, "low": mean, "high": mean, "level": level}
+    shown: dict[str, Any] = {"difference": mean, "low": mean, "high": mean, "level": level}
     if scale == 0.0 and mean == 0.0:
         return Effect(0.0, 1.0, identical=True, **shown)
     if scale == 0.0:

@@ -16,10 +16,10 @@ from mcls.errors import McLsError
 from mcls.evaluation.folds import Array, count_equal_rows, equal_rows
 from mcls.evaluation.protocols import Task, check_splits, get_protocol, split_notes
 from mcls.experiments.config import DatasetEntry, ExperimentConfig, effective_grid
-from mcls.experiments.specs import format_options, format_spec
 from mcls.machines.labels import LabelMachine
 from mcls.machines.registry import get_machine
 from mcls.seeds import derive
+from mcls.specs import format_options, format_spec
 
 #: Part of every key: raise it when a change in the code changes results (a protocol, an algorithm).
 FORMAT = 1

@@ -22,12 +22,12 @@ from mcls.evaluation.statistics import (
 from mcls.experiments.cells import Row, plan
 from mcls.experiments.experiment import Experiment
 from mcls.experiments.loading import config_from
-from mcls.experiments.specs import format_spec, parse_spec
 from mcls.experiments.store import Record, Store, write_file
 from mcls.experiments.summary import markdown_table, to_csv, to_markdown
 from mcls.files import csv_text
 from mcls.packing import unpack
 from mcls.seeds import derive
+from mcls.specs import format_spec, parse_spec
 
 DEFAULT_DATASETS = ("iris", "wine", "glass", "vowel", "yeast")
 

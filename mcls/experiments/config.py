@@ -20,7 +20,7 @@ from pydantic import (
 )
 
 from mcls.errors import McLsError, unknown_name
-from mcls.experiments.specs import format_options, format_spec, parse_spec, split_grid
+from mcls.specs import format_options, format_spec, parse_spec, split_grid
 
 #: More points than this in one grid is taken for a slip.
 MOST_POINTS = 100_000

@@ -10,9 +10,9 @@ from typing import Any
 
 import yaml
 
+from mcls.environment import environment
 from mcls.experiments.cells import Plan, plan
 from mcls.experiments.config import ExperimentConfig
-from mcls.experiments.environment import environment
 from mcls.experiments.runner import Outcome, Progress, run_cells
 from mcls.experiments.store import Store, write_file
 from mcls.experiments.summary import Line, summarise, to_csv, to_markdown

@@ -23,9 +23,9 @@ import joblib
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from threadpoolctl import threadpool_limits
 
+from mcls.environment import environment, peak_memory_gb
 from mcls.errors import McLsError
 from mcls.experiments.cells import FORMAT, Cell
-from mcls.experiments.environment import environment, peak_memory_gb
 from mcls.experiments.store import Record, Store
 
 BACKENDS = ("loky", "dask")

@@ -15,13 +15,13 @@ from mcls.errors import McLsError
 from mcls.evaluation.folds import EQUAL_ROWS
 from mcls.evaluation.grid import OnStep
 from mcls.evaluation.statistics import wilson
-from mcls.experiments.specs import parse_spec
 from mcls.machines.registry import get_machine
 from mcls.models.judging import Confusion
 from mcls.models.ranking import Ranking, rank
 from mcls.models.selection import Say, Selection, select
 from mcls.models.state import machine_class
 from mcls.models.table import Facts, TableModel
+from mcls.specs import parse_spec
 
 AUTO = "auto"
 

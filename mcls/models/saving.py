@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from mcls.environment import environment
 from mcls.errors import McLsError
-from mcls.experiments.environment import environment
 from mcls.models.archive import pack_archive, read_archive, write_archive
 from mcls.models.state import from_state, to_state
 from mcls.models.table import TableModel

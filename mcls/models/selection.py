@@ -20,11 +20,11 @@ from mcls.evaluation.folds import EQUAL_ROWS, LEAVE_ONE_OUT, groups_of, make_fol
 from mcls.evaluation.grid import GridResult, OnStep, search
 from mcls.evaluation.protocols import Task, hold_out_rows
 from mcls.experiments.config import effective_grid
-from mcls.experiments.specs import format_spec, parse_spec, split_grid
 from mcls.kernels import squared_distances
 from mcls.machines.registry import Machine, get_machine
 from mcls.models.memory import available_bytes, exact_fit_bytes
 from mcls.seeds import derive
+from mcls.specs import format_spec, parse_spec, split_grid
 
 Array = np.ndarray
 Say = Callable[[str], None]

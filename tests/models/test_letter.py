@@ -14,7 +14,7 @@ from mcls.resources import datasets_dir
 #: Fits and judges in a process of its own, so that the peak of its memory is its own.
 SCRIPT = """
 import json, sys
-from mcls.experiments.environment import peak_memory_gb
+from mcls.environment import peak_memory_gb
 from mcls.models.fitting import fit_table
 from mcls.models.streaming import judge_table
 machine, train, test = sys.argv[1:]

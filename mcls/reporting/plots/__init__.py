@@ -100,9 +100,9 @@ def draw_heatmap(studies: Studies, config: str, dataset: str, machine: str, repl
     import matplotlib as mpl
 
     from mcls.experiments.compare import machine_label
-    from mcls.experiments.specs import format_spec, parse_spec
     from mcls.reporting.plots.heatmap import heatmap
     from mcls.reporting.plots.style import STYLE, save
+    from mcls.specs import format_spec, parse_spec
 
     study, wanted = studies[config], machine_label(machine)
     if study.as_run.protocol != "published":

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcls.errors import McLsError
-from mcls.experiments.specs import format_spec, parse_scalar, parse_spec, split_grid
+from mcls.specs import format_spec, parse_scalar, parse_spec, split_grid
 
 
 @pytest.mark.parametrize(
