@@ -14,7 +14,8 @@ from mcls.data import Dataset, load_dataset
 from mcls.data.encoder import load_encoded
 from mcls.errors import McLsError
 from mcls.evaluation.folds import Array, count_equal_rows, equal_rows
-from mcls.evaluation.protocols import Task, check_splits, get_protocol, split_notes
+from mcls.evaluation.protocols import Rows, check_splits, get_protocol, split_notes
+from mcls.evaluation.task import Task
 from mcls.experiments.config import DatasetEntry, ExperimentConfig, effective_grid
 from mcls.machines.labels import LabelMachine
 from mcls.machines.registry import get_machine
@@ -197,8 +198,6 @@ def plan(config: ExperimentConfig, folder: Path = Path()) -> Plan:
             raise McLsError(f"{config.name}: datasets[{i}]: {error}") from None
         groups = equal_rows_of(ref)
         baselines[ref.label] = 100.0 * (1.0 - max(data.counts.values()) / data.n)
-        if config.train == "declared" and config.protocol == "hold-out" and "split" not in data.extra:
-            raise McLsError(f"{config.name}: 'train: declared', but {ref.label} declares no training rows")
         for j, machine in enumerate(config.machines):
             for options in machine.variants():
                 try:
@@ -207,9 +206,10 @@ def plan(config: ExperimentConfig, folder: Path = Path()) -> Plan:
                     spec = format_spec(machine.name, options)
                     raise McLsError(f"{config.name}: machines[{j}]: {spec} on {ref.label}: {error}") from None
         settings = config.settings(config.protocol)
+        split_rows = Rows(data.y, groups, data.extra.get("split"))
         chooses = any(len(values) > 1 for row in rows for values in row.cells[0].grid.values())
         try:
-            check_splits(data.y, config.protocol, settings, data.extra.get("split"), chooses, groups)
+            check_splits(split_rows, config.protocol, settings, chooses)
         except McLsError as error:
             raise McLsError(f"{config.name}: {ref.label}: {error}") from None
         if groups is not None:
@@ -217,7 +217,7 @@ def plan(config: ExperimentConfig, folder: Path = Path()) -> Plan:
                 f"{ref.label}: {count_equal_rows(data.y, groups)}; equal rows are kept in one fold "
                 "(split_equal_rows: true beside the table's path lets them be split)"
             )
-        odd = split_notes(data.y, data.classes, config.protocol, settings, groups)
+        odd = split_notes(split_rows, data.classes, config.protocol, settings)
         notes += [f"{ref.label}: {note}" for note in odd]
     return Plan(tuple(rows), tuple(notes), baselines)
 
@@ -256,8 +256,7 @@ def _row(
     essential = essential_options(machine.name, options, estimator, share=not config.timing)
 
     def cells(protocol: str, replicates: int) -> tuple[Cell, ...]:
-        # published and nested share their folds: the difference is the selection alone.
-        splits = "folds" if protocol in ("published", "nested") else protocol
+        splits = get_protocol(protocol).seed_group or protocol
         return tuple(
             Cell(
                 dataset=ref,
@@ -285,7 +284,7 @@ def _row(
         options=format_options({k: v for k, v in options.items() if k != "labelbook"}),
         protocol=config.protocol,
         cells=cells(config.protocol, config.n_replicates),
-        nested=cells("nested", config.nested),
+        nested=cells(config.protocols[-1], config.nested),
     )
 
 

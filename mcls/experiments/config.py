@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,6 +16,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    create_model,
     field_validator,
     model_validator,
 )
@@ -28,26 +30,8 @@ MOST_POINTS = 100_000
 TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".data", ".gz")
 
 Engine = Literal["fast", "refit"]
-Protocol = Literal["published", "nested", "half-split", "hold-out", "5x2cv"]
 Scaling = Literal["dataset", "fold", "standard", "none"]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
-#: A fraction, the first so many rows, so many random rows of each class, or the split that the source declares.
-Train = (
-    Annotated[float, Field(gt=0, lt=1)]
-    | Annotated[int, Field(ge=1)]
-    | Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=2)]
-    | Literal["declared"]
-)
-
-
-def _parse_folds(value: Any) -> int | str:
-    from mcls.evaluation.folds import parse_folds
-
-    return parse_folds(value)
-
-
-#: A number of folds, or "loo": one a row.
-Folds = Annotated[int | str, BeforeValidator(_parse_folds)]
 
 
 def _jsonable(value: Any) -> Any:
@@ -60,16 +44,6 @@ def _jsonable(value: Any) -> Any:
 
 Options = dict[Name, Annotated[Any, AfterValidator(_jsonable)]]
 Grid = dict[Name, Any]
-
-#: Settings that only some protocols have.
-_SETTINGS: dict[str, tuple[str, ...]] = {
-    "published": ("folds",),
-    "nested": ("folds", "inner_folds"),
-    "half-split": ("inner_folds",),
-    "hold-out": ("train", "inner_folds"),
-    "5x2cv": ("inner_folds",),
-}
-_DEFAULT_INNER_FOLDS = {"nested": 10, "half-split": 5, "hold-out": 10, "5x2cv": 10}
 
 
 class _Strict(BaseModel):
@@ -182,8 +156,16 @@ class MachineEntry(_Strict):
         return [{"labelbook": book, **self.options} for book in self.labelbook]
 
 
+def _known_protocol(name: str) -> str:
+    from mcls.evaluation.protocols import PROTOCOLS
+
+    if name not in PROTOCOLS:
+        raise unknown_name("value", name, PROTOCOLS)
+    return name
+
+
 class ExperimentConfig(_Strict):
-    """One experiment: data sets × machines × replicates by one protocol."""
+    """One experiment: data sets × machines × replicates by one protocol; ``schema`` adds the protocols' settings."""
 
     name: Annotated[str, Field(max_length=100)]
     description: str = ""
@@ -197,10 +179,7 @@ class ExperimentConfig(_Strict):
         BeforeValidator(_listed),
         Field(min_length=1),
     ]
-    protocol: Protocol = "published"
-    folds: Folds = 10
-    inner_folds: Folds | None = None
-    train: Train = 0.5
+    protocol: Annotated[str, AfterValidator(_known_protocol)] = "published"
     nested: Annotated[int, Field(ge=0, le=1000)] = 0
     grid: Grid = {}
     scaling: Scaling = "dataset"
@@ -228,13 +207,21 @@ class ExperimentConfig(_Strict):
 
     @model_validator(mode="after")
     def _check(self) -> ExperimentConfig:
-        for setting in ("folds", "inner_folds", "train"):
+        from mcls.evaluation.protocols import SETTINGS, get_protocol
+
+        for setting in SETTINGS:
             if setting in self.model_fields_set and setting not in self.used_settings:
                 raise McLsError(f"'{setting}' has no meaning with protocol '{self.protocol}'; leave it out")
-        if self.protocol == "5x2cv" and self.replicates not in (None, 5):
-            raise McLsError(f"'replicates' is {self.replicates}, but protocol '5x2cv' has five; leave it out")
-        if self.nested and self.protocol != "published":
-            raise McLsError("'nested' adds the honest error to protocol 'published' only")
+        protocol = get_protocol(self.protocol)
+        count = protocol.replicates(self.settings(self.protocol))
+        if protocol.fixed and self.replicates not in (None, count):
+            raise McLsError(
+                f"'replicates' is {self.replicates}, but protocol '{self.protocol}' has {count}; leave it out"
+            )
+        if self.nested and not protocol.honest:
+            raise McLsError(
+                f"'nested' adds the honest error to a protocol that lacks it; '{self.protocol}' does not"
+            )
         self._check_grid_names()
         _refuse_twice("datasets", [entry.label for entry in self.datasets])
         _refuse_twice(
@@ -263,28 +250,43 @@ class ExperimentConfig(_Strict):
     @property
     def used_settings(self) -> tuple[str, ...]:
         """The settings that have a meaning here."""
-        return _SETTINGS["nested"] if self.protocol == "published" and self.nested else _SETTINGS[self.protocol]
+        return tuple(dict.fromkeys(name for protocol in self.protocols for name in self.settings(protocol)))
+
+    @property
+    def protocols(self) -> tuple[str, ...]:
+        """The protocol, and where it is asked for the one whose honest error stands beside it."""
+        from mcls.evaluation.protocols import get_protocol
+
+        return (self.protocol, get_protocol(self.protocol).honest) if self.nested else (self.protocol,)
 
     @property
     def n_replicates(self) -> int:
-        """The number of replicates: as given, five for 5x2cv, one for a split that is fixed, else ten."""
+        """The number of replicates: as given, or what the protocol has by default."""
+        from mcls.evaluation.protocols import get_protocol
+
         if self.replicates is not None:
             return self.replicates
-        if self.protocol == "5x2cv":
-            return 5
-        fixed = (self.protocol == "hold-out" and not isinstance(self.train, float | list)) or (
-            self.protocol == "published" and self.folds == "loo"
-        )
-        return 1 if fixed else 10
+        return get_protocol(self.protocol).replicates(self.settings(self.protocol))
 
     def settings(self, protocol: str) -> dict[str, Any]:
         """The settings that a protocol takes, with its defaults filled in."""
-        values = {
-            "folds": self.folds,
-            "inner_folds": self.inner_folds or _DEFAULT_INNER_FOLDS.get(protocol),
-            "train": self.train,
-        }
-        return {name: values[name] for name in _SETTINGS[protocol]}
+        from mcls.evaluation.protocols import get_protocol
+
+        given = {name: getattr(self, name, None) for name in get_protocol(protocol).settings}
+        return {**get_protocol(protocol).settings, **{n: v for n, v in given.items() if v is not None}}
+
+
+def schema() -> type[ExperimentConfig]:
+    """The schema of a config with a field for every setting of a registered protocol."""
+    from mcls.evaluation.protocols import SETTINGS
+
+    return _schema(tuple(SETTINGS.items()))
+
+
+@cache
+def _schema(settings: tuple[tuple[str, Callable[[Any], Any]], ...]) -> type[ExperimentConfig]:
+    fields: dict[str, Any] = {name: (Annotated[Any, BeforeValidator(read)], None) for name, read in settings}
+    return create_model("ExperimentConfig", __base__=ExperimentConfig, **fields)
 
 
 def _refuse_twice(field: str, labels: list[str]) -> None:

@@ -100,11 +100,8 @@ class Experiment:
         """The config with every default spelt out; it runs again from its new place and finds the same cells."""
         values: dict[str, Any] = self.config.model_dump(mode="json", exclude_none=True)
         values["replicates"] = self.config.n_replicates
-        settings = {**self.config.settings("nested"), **self.config.settings(self.config.protocol)}
-        for name in ("folds", "inner_folds", "train"):
-            values.pop(name, None)
-            if name in self.config.used_settings:
-                values[name] = settings[name]
+        for protocol in reversed(self.config.protocols):
+            values |= self.config.settings(protocol)
         for entry in values["datasets"]:
             if "path" in entry:
                 entry["path"] = os.path.relpath(self.source / entry["path"], self.folder)

@@ -12,7 +12,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from mcls.errors import McLsError, nearest, unknown_name
-from mcls.experiments.config import DatasetEntry, ExperimentConfig, MachineEntry
+from mcls.experiments.config import DatasetEntry, ExperimentConfig, MachineEntry, schema
 from mcls.files import require_file
 from mcls.resources import configs_dir
 
@@ -89,7 +89,7 @@ def parse_config(text: str, path: Path) -> ExperimentConfig:
 def config_from(values: dict[str, Any], where: str, node: yaml.Node | None = None) -> ExperimentConfig:
     """Check a config's values; ``where`` and the YAML node, if there is one, locate what is wrong."""
     try:
-        return ExperimentConfig.model_validate(values)
+        return schema().model_validate(values)
     except ValidationError as error:
         raise McLsError(_explain(error, node, where)) from None
 
@@ -157,16 +157,13 @@ def _locate(loc: Sequence[int | str], node: yaml.Node | None) -> tuple[str, int 
 
 def _is_field(part: str) -> bool:
     # Pydantic also puts the names of types into a location; those say nothing to the user.
-    return any(part in model.model_fields for model in _MODELS)
-
-
-_MODELS: tuple[type[BaseModel], ...] = (ExperimentConfig, DatasetEntry, MachineEntry)
+    return any(part in model.model_fields for model in (schema(), DatasetEntry, MachineEntry))
 
 
 def _message(complaint: Any, trail: str) -> str:
     kind, message, last = complaint["type"], complaint["msg"], complaint["loc"][-1] if complaint["loc"] else ""
     if kind == "extra_forbidden":
-        owner: type[BaseModel] = ExperimentConfig
+        owner: type[BaseModel] = schema()
         if "machines" in complaint["loc"]:
             owner = MachineEntry
         elif "datasets" in complaint["loc"]:

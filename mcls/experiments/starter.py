@@ -13,7 +13,7 @@ from mcls.data.dataset import Dataset
 from mcls.data.encoder import load_encoded
 from mcls.errors import McLsError, printable
 from mcls.evaluation.folds import count_equal_rows, equal_rows, stratified_folds
-from mcls.evaluation.protocols import check_splits
+from mcls.evaluation.protocols import Rows, check_splits
 from mcls.experiments.loading import parse_config
 
 _TEMPLATE = """\
@@ -98,7 +98,7 @@ def _equal_rows(table: Dataset) -> str:
     if groups is None:
         return ""
     try:
-        check_splits(table.y, "nested", {"folds": 10}, groups=groups)
+        check_splits(Rows(table.y, groups), "nested", {"folds": 10})
         split = "false  #"
     except McLsError:  # too few different rows for that
         split = "true   #"

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mcls.evaluation.protocols import get_protocol
 from mcls.experiments.cells import Plan, Row
 from mcls.experiments.store import Record, Store
 from mcls.files import csv_text, without_html
@@ -151,8 +152,8 @@ def to_markdown(
     if baselines:
         text += ["", "The error of always saying the largest class:", ""]
         text += [f"- {without_html(name)}: {error:.2f}" for name, error in baselines.items()]
-    if any(line.protocol == "published" for line in lines):
-        text += ["", "`published`: the smallest cross-validation error over the grid, which is optimistic."]
+    for name in dict.fromkeys(line.protocol for line in lines):
+        text += ["", f"`{name}`: {get_protocol(name).summary}."]
     if n_shared:
         text += ["", f"{n_shared} cells are shared by rows whose work is provably identical."]
     incomplete = [line for line in lines if line.state != "complete"]
@@ -179,8 +180,8 @@ def table(lines: Sequence[Line]) -> tuple[list[str], list[list[str]]]:
         "options": [line.options for line in lines],
         "tuned": ["not tuned" if _some_tuned(lines) and not line.tuned else "" for line in lines],
         "mean": [_number(line.mean, 2) for line in lines],
-        # Best and worst tell the spread of `published`, as in its tables; the others print mean ± deviation.
-        "std": ["" if line.protocol == "published" else _number(line.std, 2) for line in lines],
+        # What is optimistic shows its best and worst, as the papers' tables do; the others print mean ± deviation.
+        "std": ["" if get_protocol(line.protocol).honest else _number(line.std, 2) for line in lines],
         "best": [_number(line.best, 2) for line in lines],
         "worst": [_number(line.worst, 2) for line in lines],
         "nested": [_number(line.nested, 2) for line in lines],

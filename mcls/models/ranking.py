@@ -111,7 +111,7 @@ def compare(a: Quest, b: Quest, say: Say | None = None) -> tuple[TestResult, tup
     with threadpool_limits(1):
         todo = [(quest, i) for quest in (a, b) for i in range(5)]
         halves = [
-            five_by_two(quest.task(rows), derive(a.seed, "5x2cv", i), a.folds)["errors"]
+            five_by_two(quest.task(rows), derive(a.seed, "5x2cv", i), inner_folds=a.folds)["errors"]
             for quest, i in steps(todo, "replications of 5x2cv", a.on_step)
         ]
     errors = halves[:5], halves[5:]

@@ -18,7 +18,8 @@ from mcls.errors import McLsError, unknown_name
 from mcls.evaluation import protocols
 from mcls.evaluation.folds import EQUAL_ROWS, LEAVE_ONE_OUT, groups_of, make_folds, members, row_groups
 from mcls.evaluation.grid import GridResult, OnStep, search
-from mcls.evaluation.protocols import Task, hold_out_rows
+from mcls.evaluation.protocols import hold_out_rows
+from mcls.evaluation.task import Task
 from mcls.experiments.config import effective_grid
 from mcls.kernels import squared_distances
 from mcls.machines.registry import Machine, get_machine
@@ -235,7 +236,9 @@ class Quest:
     def nested(self) -> tuple[float, float]:
         """Mean and standard deviation over the outer folds of the error, parameters chosen inside each fold."""
         with threadpool_limits(1):
-            outcome = protocols.nested(self.task(self.rows), derive(self.seed, "folds"), self.folds, self.folds)
+            outcome = protocols.nested(
+                self.task(self.rows), derive(self.seed, "folds"), folds=self.folds, inner_folds=self.folds
+            )
         return outcome["error"], float(np.std(outcome["fold_errors"]))
 
     def task(self, rows: Array) -> Task:

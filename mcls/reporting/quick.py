@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from mcls.evaluation.protocols import get_protocol
 from mcls.experiments.cells import dataset_ref
 from mcls.experiments.config import DatasetEntry, ExperimentConfig, MachineEntry, effective_grid
 from mcls.experiments.loading import config_from
@@ -17,14 +18,14 @@ def quick(config: ExperimentConfig, folder: Path) -> ExperimentConfig:
     """At most two replicates, three folds, three values a parameter; a fifth of a data set above 250 rows."""
     values: dict[str, Any] = config.model_dump(exclude_unset=True)
     # A number of training rows, or of each class, is meant for the whole table.
-    whole_tables = config.protocol == "hold-out" and not isinstance(config.train, float)
+    whole_tables = not isinstance(config.settings(config.protocol).get("train", 0.5), float)
     values["datasets"] = [
         entry.model_dump(exclude_unset=True) if whole_tables else _fewer_rows(entry, folder)
         for entry in config.datasets
     ]
     values["machines"] = [_thinned(entry, config) for entry in config.machines]
     values.pop("grid", None)
-    if config.protocol != "5x2cv":
+    if not get_protocol(config.protocol).fixed:
         values["replicates"] = min(config.n_replicates, REPLICATES)
     for setting in ("folds", "inner_folds"):
         if setting in config.used_settings:

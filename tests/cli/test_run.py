@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mcls.cli.app import main
-from mcls.experiments.config import DatasetEntry, ExperimentConfig, MachineEntry
+from mcls.experiments.config import DatasetEntry, MachineEntry, schema
 from mcls.experiments.runner import compute
 
 MAIN = "from mcls.cli.app import main; main()"
@@ -236,7 +236,7 @@ RICH = {
     "engine": "fast",
     "timing": False,
 }
-FIELDS = {*ExperimentConfig.model_fields, *DatasetEntry.model_fields, *MachineEntry.model_fields}
+FIELDS = {*schema().model_fields, *DatasetEntry.model_fields, *MachineEntry.model_fields}
 
 junk = st.one_of(
     st.none(),

@@ -8,8 +8,9 @@ import pytest
 from mcls.data import load_dataset
 from mcls.evaluation.facts import fitted_facts
 from mcls.evaluation.folds import stratified_folds
-from mcls.evaluation.protocols import Task, half_split, published
+from mcls.evaluation.protocols import half_split, published
 from mcls.evaluation.scaling import to_range
+from mcls.evaluation.task import Task
 from mcls.machines.codewords import codeword_overlap
 from mcls.machines.registry import get_machine
 from mcls.packing import unpack

@@ -14,8 +14,9 @@ from mcls.data import load_dataset
 from mcls.errors import McLsError
 from mcls.evaluation import protocols
 from mcls.evaluation.folds import class_half_split, stratified_folds, stratified_halves
-from mcls.evaluation.protocols import PROTOCOLS, Task, check_splits, hold_out_rows, split_notes
+from mcls.evaluation.protocols import PROTOCOLS, Rows, check_splits, hold_out_rows, split_notes
 from mcls.evaluation.scaling import to_range
+from mcls.evaluation.task import Task
 from mcls.machines.lsm import OneLSM
 from mcls.packing import pack, unpack
 from mcls.seeds import derive
@@ -187,18 +188,18 @@ def test_rows_too_few_to_choose_from_are_refused_before_anything_runs(protocol):
     settings = {"folds": 10, "inner_folds": 5, "train": 0.5}
     few = np.array([0, 0, 1, 1])
     with pytest.raises(McLsError, match=f"too few for 'protocol: {protocol}'"):
-        check_splits(few, protocol, settings)
-    check_splits(few, protocol, settings, chooses=False)  # nothing to choose: two rows a class will do
-    check_splits(np.repeat([0, 1], 4), protocol, settings)
-    check_splits(few, "published", settings)
+        check_splits(Rows(few), protocol, settings)
+    check_splits(Rows(few), protocol, settings, chooses=False)  # nothing to choose: two rows a class will do
+    check_splits(Rows(np.repeat([0, 1], 4)), protocol, settings)
+    check_splits(Rows(few), "published", settings)
 
 
 def test_notes_tell_of_fewer_folds_and_of_classes_that_cannot_be_predicted():
     y = np.repeat([0, 1, 2], [5, 4, 1])
-    folds, alone = split_notes(y, ("a", "b", "c"), "published", {"folds": 10})
+    folds, alone = split_notes(Rows(y), ("a", "b", "c"), "published", {"folds": 10})
     assert folds == "5 folds instead of 10: no class has more than 5 rows"
     assert "'c'" in alone
-    assert split_notes(np.repeat([0, 1], 20), ("a", "b"), "nested", {"folds": 10, "inner_folds": 3}) == []
+    assert split_notes(Rows(np.repeat([0, 1], 20)), ("a", "b"), "nested", {"folds": 10, "inner_folds": 3}) == []
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -219,8 +220,8 @@ def test_no_protocol_judges_a_row_by_its_own_copy(protocol):
 def test_groups_count_where_rows_are_too_few():
     y, groups = np.repeat([0, 1], 6), np.repeat([0, 1, 2, 3], 3)  # two different rows of each class
     settings = {"folds": 10, "inner_folds": 5, "train": 0.5}
-    check_splits(y, "nested", settings)
+    check_splits(Rows(y), "nested", settings)
     with pytest.raises(McLsError, match="the largest class has 2 groups of rows in all"):
-        check_splits(y, "nested", settings, groups=groups)
-    (note,) = split_notes(y, ("a", "b"), "published", settings, groups)
+        check_splits(Rows(y, groups), "nested", settings)
+    (note,) = split_notes(Rows(y, groups), ("a", "b"), "published", settings)
     assert note == "2 folds instead of 10: no class has more than 2 groups of rows"

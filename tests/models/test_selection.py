@@ -52,7 +52,10 @@ def test_the_nested_error_is_that_of_the_protocol():
     quest = selection.prepare(X, Y, "oneLSM", GRID, folds=3)
     from mcls.evaluation.protocols import nested
 
-    assert found.nested_error == nested(quest.task(np.arange(150)), derive(0, "folds"), 3, 3)["error"]
+    assert (
+        found.nested_error
+        == nested(quest.task(np.arange(150)), derive(0, "folds"), folds=3, inner_folds=3)["error"]
+    )
 
 
 def test_the_seed_decides():

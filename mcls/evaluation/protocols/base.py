@@ -1,0 +1,202 @@
+"""What a protocol declares, and what the protocols share.
+
+A protocol takes a ``Task`` and a seed and returns a dict of plain JSON values. Every result has
+
+``error``
+    the protocol's figure, a fraction;
+``chosen``
+    the grid point of each selection (one, or one per outer fold or half);
+``predictions``
+    packed class codes (n,), −1 where a row was never predicted (see ``mcls.packing``).
+
+``published`` and ``half-split`` add ``facts``, one dict per fold, of machines that have some to tell
+(see ``mcls.machines.base.BaseMachine.facts``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mcls.errors import McLsError, unknown_name
+from mcls.evaluation.folds import LEAVE_ONE_OUT, groups_of, largest_class, make_folds, members, parse_folds
+from mcls.evaluation.grid import GridResult
+from mcls.evaluation.task import Task
+
+Array = np.ndarray
+Fold = tuple[Array, Array]
+Result = dict[str, Any]
+Settings = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What splits are made from: the class codes, and what else is known of the rows."""
+
+    y: Array  # (n,) class codes 0..ℓ−1
+    groups: Array | None = None  # (n,)
+    declared: Array | None = None  # (n,) "train" or "test", where the data set's source says so
+
+
+def _ten(settings: Settings) -> int:
+    return 10
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """One way to judge a machine; the config's schema, the checks and the summary follow from what stands here.
+
+    Attributes
+    ----------
+    name, summary : str
+        As configs name it, and one sentence for people.
+    splits : callable
+        ``(rows, seed, settings)`` to a list of (train, test) index arrays.
+    judge : callable
+        ``(task, seed, settings, splits)`` to a result.
+    settings : dict
+        What a config may set, with the default of each; ``SETTINGS`` has the readers.
+    replicates : callable
+        How often it is repeated by default, from the settings; ``fixed`` if that cannot be chosen.
+    seed_group : str
+        Protocols of one group draw the same splits, so that they differ by the selection alone.
+    chooses_inside : bool
+        Whether parameters are chosen by cross-validation inside the training rows.
+    honest : str
+        The protocol whose error can stand beside this one's, in a config: ``nested: 1``.
+    """
+
+    name: str
+    summary: str
+    splits: Callable[[Rows, int, Settings], list[Fold]]
+    judge: Callable[[Task, int, Settings, list[Fold]], Result]
+    settings: Settings = field(default_factory=dict)
+    replicates: Callable[[Settings], int] = _ten
+    fixed: bool = False
+    seed_group: str = ""
+    chooses_inside: bool = True
+    honest: str = ""
+
+    def __call__(self, task: Task, seed: int, **settings: Any) -> Result:
+        """Judge a task; a setting that is not given has its default."""
+        complete = {**self.settings, **settings}
+        splits = self.splits(Rows(task.y, task.groups, task.declared_split), seed, complete)
+        return self.judge(task, seed, complete, splits)
+
+
+PROTOCOLS: dict[str, Protocol] = {}
+#: Setting in a config → function that reads its value, or refuses it.
+SETTINGS: dict[str, Callable[[Any], Any]] = {"folds": parse_folds, "inner_folds": parse_folds}
+
+
+def register(protocol: Protocol) -> Protocol:
+    """Add a protocol; its name must be new and its settings must have readers."""
+    if protocol.name in PROTOCOLS:
+        raise McLsError(f"a protocol named '{protocol.name}' is registered already")
+    for setting in protocol.settings:
+        if setting not in SETTINGS:
+            raise McLsError(f"protocol '{protocol.name}': no reader is known for the setting '{setting}'")
+    PROTOCOLS[protocol.name] = protocol
+    return protocol
+
+
+def get_protocol(name: str) -> Protocol:
+    """Look a protocol up by its name."""
+    if name not in PROTOCOLS:
+        raise unknown_name("protocol", name, PROTOCOLS)
+    return PROTOCOLS[name]
+
+
+def fold_splits(rows: Rows, seed: int, settings: Settings) -> list[Fold]:
+    """The k folds that ``folds`` asks for."""
+    return make_folds(rows.y, settings["folds"], seed, rows.groups)
+
+
+def check_splits(rows: Rows, protocol: str, settings: Settings, chooses: bool = True) -> None:
+    """Refuse rows that a protocol cannot split, before anything is computed.
+
+    ``chooses`` says whether there is a grid to choose from by cross-validation inside the training rows.
+    """
+    entry = get_protocol(protocol)
+    splits = entry.splits(rows, 0, settings)
+    if not entry.chooses_inside or not chooses:
+        return
+    y, groups = rows.y, rows.groups
+    if any(largest_class(y[train], groups_of(groups, train)) < 2 for train, _ in splits):
+        raise McLsError(
+            "the parameters are chosen by cross-validation inside the training rows, which then need a class with "
+            f"at least 2 of them; the largest class has {members(largest_class(y, groups), groups)} in all: "
+            f"too few for 'protocol: {protocol}'"
+        )
+
+
+def split_notes(rows: Rows, class_names: Sequence[str], protocol: str, settings: Settings) -> list[str]:
+    """What a user should know of the splits: fewer folds than asked for, classes that cannot be predicted."""
+    y, groups = rows.y, rows.groups
+    notes = []
+    if "folds" in get_protocol(protocol).settings:
+        notes += fewer_folds_note(rows, settings["folds"])
+    sizes = [largest_class(y[y == c], groups_of(groups, y == c)) for c in range(len(class_names))]
+    if alone := [name for name, size in zip(class_names, sizes) if size == 1]:
+        shown = ", ".join(f"'{name}'" for name in alone[:3]) + (", …" if len(alone) > 3 else "")
+        notes.append(
+            f"a class of {members(1, groups)} ({shown}) is never in training and testing at once: always an error"
+        )
+    return notes
+
+
+def fewer_folds_note(rows: Rows, wanted: Any) -> list[str]:
+    """A note where no class has as many rows as folds were asked for."""
+    largest = largest_class(rows.y, rows.groups)
+    if not isinstance(wanted, int) or wanted == LEAVE_ONE_OUT or wanted <= largest:
+        return []
+    return [f"{largest} folds instead of {wanted}: no class has more than {members(largest, rows.groups)}"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One split, judged at the point chosen on its training rows."""
+
+    test: Array
+    predictions: Array  # (|test|,)
+    error: float
+    point: dict[str, Any]
+    inner_error: float | None
+
+
+def choose_and_judge(task: Task, X: Array, split: Fold, inner_folds: int | str, seed: int) -> Outcome:
+    """Choose a point on the training rows of a split, fit there, and predict its test rows."""
+    train, test = split
+    if task.n_points == 1:  # nothing to choose
+        point, inner_error = {k: v[0] for k, v in task.grid.items()}, None
+    else:
+        inner = inner_search(task, X, train, inner_folds, seed)
+        point, inner_error = inner.best_point, float(inner.best_error)
+    judged = task.search(X, [split], at=point)
+    return Outcome(test, judged.predictions[0][test], float(judged.best_error), plain(point), inner_error)
+
+
+def inner_search(task: Task, X: Array, rows: Array, inner_folds: int | str, seed: int) -> GridResult:
+    """A grid search on some rows alone."""
+    return task.search(X, make_folds(task.y[rows], inner_folds, seed, groups_of(task.groups, rows)), rows=rows)
+
+
+def merged(outcomes: Sequence[Outcome], n: int) -> Array:
+    """The predictions of all splits (n,), −1 for a row that none tests."""
+    codes = np.full(n, -1)
+    for outcome in outcomes:
+        codes[outcome.test] = outcome.predictions
+    return codes
+
+
+def plain(point: Mapping[str, Any]) -> dict[str, Any]:
+    """A grid point as JSON values."""
+    return {name: scalar(value) for name, value in point.items()}
+
+
+def scalar(value: Any) -> Any:
+    """A NumPy scalar as Python's own number."""
+    return value.item() if isinstance(value, np.generic) else value

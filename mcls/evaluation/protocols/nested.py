@@ -1,0 +1,48 @@
+"""The honest estimate: each outer fold is judged at the point chosen by a grid search on the others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mcls.evaluation.grid import steps
+from mcls.evaluation.protocols.base import (
+    Fold,
+    Protocol,
+    Result,
+    Settings,
+    choose_and_judge,
+    fold_splits,
+    merged,
+    register,
+)
+from mcls.evaluation.task import Task
+from mcls.packing import pack
+from mcls.seeds import derive
+
+
+def _judge(task: Task, seed: int, settings: Settings, splits: list[Fold]) -> Result:
+    X = task.scaled()
+    outcomes = [
+        choose_and_judge(task, X, split, settings["inner_folds"], derive(seed, "inner", i))
+        for i, split in enumerate(steps(splits, "outer folds", task.on_step))
+    ]
+    return {
+        "error": float(np.mean([o.error for o in outcomes])),
+        "chosen": [o.point for o in outcomes],
+        "predictions": pack(merged(outcomes, len(task.y))),
+        "fold_errors": [o.error for o in outcomes],
+        "inner_errors": [o.inner_error for o in outcomes],
+    }
+
+
+#: The outer folds are those of ``published`` for the same seed, so that the two differ by the selection alone.
+nested = register(
+    Protocol(
+        "nested",
+        "k-fold cross-validation, the parameters chosen by cross-validation inside each training part",
+        fold_splits,
+        _judge,
+        settings={"folds": 10, "inner_folds": 10},
+        seed_group="folds",
+    )
+)

@@ -1,0 +1,78 @@
+"""``Task``: what is judged, whoever asks: a cell of an experiment, ``select``, a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mcls.evaluation.facts import fitted_facts
+from mcls.evaluation.grid import GridResult, OnStep, search
+from mcls.evaluation.scaling import scale_dataset, to_range
+from mcls.machines.foreign import as_machine
+
+Array = np.ndarray
+Fold = tuple[Array, Array]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a protocol judges: a machine and its grid on one data set.
+
+    ``X`` holds the features as they come; ``scaling`` is applied here: ``dataset`` and ``standard`` before any
+    row is set aside (as the papers do, without a look at the labels), ``fold`` from training rows alone.
+    """
+
+    estimator: Any
+    X: Array  # (n, d)
+    y: Array  # (n,) class codes 0..ℓ−1
+    grid: Mapping[str, Sequence[Any]]
+    scaling: str = "dataset"
+    engine: str = "fast"
+    smoother: Mapping[str, int] = field(default_factory=dict)
+    declared_split: Array | None = None  # (n,) "train" or "test", where the data set's source says so
+    groups: Array | None = None  # (n,) rows of one group are never split between training and testing
+    on_step: OnStep | None = None  # told how many outer folds of ``nested`` are done
+
+    @property
+    def n_classes(self) -> int:
+        """The number ℓ of classes of the whole data set."""
+        return int(self.y.max()) + 1
+
+    def scaled(self) -> Array:
+        """The features as ``search`` expects them: scaled, unless each fold scales for itself."""
+        return scale_dataset(self.X, self.scaling)
+
+    def search(self, X: Array, folds: Sequence[Fold], rows: Array | None = None, at: Any = None) -> GridResult:
+        """Grid search over ``folds`` of all rows, or of some ``rows``; ``at`` narrows the grid to one point."""
+        grid = {k: list(v) for k, v in self.grid.items()} if at is None else {k: [v] for k, v in at.items()}
+        return search(
+            self.estimator,
+            X if rows is None else X[rows],
+            self.y if rows is None else self.y[rows],
+            grid,
+            folds,
+            engine=self.engine,
+            scaling="fold" if self.scaling == "fold" else "none",
+            smoother=self.smoother,
+            n_classes=self.n_classes,
+        )
+
+    def facts(self, X: Array, folds: Sequence[Fold], point: Mapping[str, Any]) -> dict[str, Any]:
+        """``{"facts": […]}``, one dict per fold, from the machines fitted at a point; nothing where they have none."""
+        if not as_machine(self.estimator).has_facts:
+            return {}
+        scaled = [to_range(X, X[train]) if self.scaling == "fold" else X for train, _ in folds]
+        return {
+            "facts": [
+                fitted_facts(self.estimator, point, Z[train], self.y[train])
+                for Z, (train, _) in zip(scaled, folds)
+            ]
+        }
+
+    @property
+    def n_points(self) -> int:
+        """The number of points of the grid."""
+        return int(np.prod([len(v) for v in self.grid.values()], dtype=int))
