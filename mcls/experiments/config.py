@@ -207,7 +207,7 @@ class ExperimentConfig(_Strict):
 
     @model_validator(mode="after")
     def _check(self) -> ExperimentConfig:
-        from mcls.evaluation.protocols import SETTINGS, get_protocol
+        from mcls.evaluation.protocols import PROTOCOLS, SETTINGS, get_protocol
 
         for setting in SETTINGS:
             if setting in self.model_fields_set and setting not in self.used_settings:
@@ -219,9 +219,8 @@ class ExperimentConfig(_Strict):
                 f"'replicates' is {self.replicates}, but protocol '{self.protocol}' has {count}; leave it out"
             )
         if self.nested and not protocol.honest:
-            raise McLsError(
-                f"'nested' adds the honest error to a protocol that lacks it; '{self.protocol}' does not"
-            )
+            lacking = " or ".join(f"'{name}'" for name, each in PROTOCOLS.items() if each.honest)
+            raise McLsError(f"'nested' adds the honest error to protocol {lacking} only")
         self._check_grid_names()
         _refuse_twice("datasets", [entry.label for entry in self.datasets])
         _refuse_twice(

@@ -169,7 +169,7 @@ def test_a_number_names_the_class_column_that_is_called_that(tmp_path):
 
 
 def test_declared_rows_must_be_declared():
-    with pytest.raises(McLsError, match="declares no training rows"):
+    with pytest.raises(McLsError, match="declares no training and test rows"):
         plan_of(protocol="hold-out", train="declared")
     cell = plan_of(datasets="vowel:rows=all", protocol="hold-out", train="declared").cells[0]
     fixed = replace(cell, grid={"gamma": [0.1], "sigma": [0.5]})

@@ -20,7 +20,7 @@ def parse(text: str):
 def test_defaults_are_the_papers():
     config = parse(BASE)
     assert config.name == "lab"
-    assert (config.protocol, config.folds, config.n_replicates) == ("published", 10, 10)
+    assert (config.protocol, config.settings("published"), config.n_replicates) == ("published", {"folds": 10}, 10)
     assert (config.scaling, config.engine, config.seed) == ("dataset", "fast", 0)
 
 
@@ -119,7 +119,7 @@ def test_settings_by_protocol():
         (BASE + "name: a/b", "name: 'a/b' cannot name a folder"),
         (BASE + "name: a..b", "name: 'a..b' cannot name a folder"),
         (BASE + "name: .hidden", "name: '.hidden' cannot name a folder"),
-        (BASE + "protocol: 5x2cv\nreplicates: 3", "lab.yaml:4: 'replicates' is 3, but protocol '5x2cv' has five"),
+        (BASE + "protocol: 5x2cv\nreplicates: 3", "lab.yaml:4: 'replicates' is 3, but protocol '5x2cv' has 5"),
         (BASE + "protocol: half-split\nfolds: 5", "'folds' has no meaning with protocol 'half-split'"),
         (BASE + "train: 0.3", "'train' has no meaning with protocol 'published'"),
         (BASE + "protocol: nested\nnested: 2", "'nested' adds the honest error to protocol 'published' only"),
