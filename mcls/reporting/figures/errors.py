@@ -1,20 +1,23 @@
-"""Errors of the machines of Table 4 as bars from best to worst, beside the paper's, one panel a data set."""
+"""Errors as bars from best to worst, one panel per data set: of Table 4 beside the paper's, or of any experiment."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
+from mcls.experiments.summary import Line
 from mcls.reporting.figures.style import OURS, PAPER, new_figure
 from mcls.reporting.papers.honeine2013 import DATASETS, ours, printed_rows, theirs
 from mcls.reporting.studies import Studies
 
 #: Best, mean and worst error in percent; best and worst are None where the paper gives none.
 Bar = tuple[float | None, float, float | None]
+#: (Ours, the paper's) of each row.
+Pairs = list[tuple[Bar | None, Bar | None]]
 _COLUMNS = ("best", "mean", "worst")
 _COLOURS, _MARKERS = (OURS, PAPER), ("o", "D")  # told apart by their shape too
 
@@ -22,33 +25,52 @@ _COLOURS, _MARKERS = (OURS, PAPER), ("o", "D")  # told apart by their shape too
 def error_bars(studies: Studies) -> Figure | None:
     """Mean with best and worst of each row, on the data sets for which we have figures; None without any."""
     rows = printed_rows()
+    names = [m if b == "any" else f"{m}, {b}" for m, b in rows]
     panels = {dataset: _bars(studies, dataset, rows) for dataset in DATASETS}
+    return _figure(names, [machine for machine, _ in rows], panels)
+
+
+def own_error_bars(names: Sequence[str], panels: Mapping[str, Sequence[Line]]) -> Figure | None:
+    """The same of any experiment: a bar per line, named alike in every panel; None without a complete line."""
+    bars: dict[str, Pairs] = {
+        dataset: [(_bar([getattr(line, column) for column in _COLUMNS]), None) for line in lines]
+        for dataset, lines in panels.items()
+    }
+    return _figure(names, names, bars)
+
+
+def _figure(names: Sequence[str], bands: Sequence[str], panels: Mapping[str, Pairs]) -> Figure | None:
+    """Panels of (our, the paper's) bars; those without any of ours are left out. Equal ``bands`` share a ground."""
     panels = {dataset: bars for dataset, bars in panels.items() if any(mine for mine, _ in bars)}
     if not panels:
         return None
-    figure = new_figure(1.6 + 2.3 * len(panels), 0.22 * len(rows) + 1.3)
+    printed = any(paper for bars in panels.values() for _, paper in bars)
+    figure = new_figure(max(1.6 + 2.3 * len(panels), 5.0), 0.22 * len(names) + 1.3)
     axes = figure.subplots(1, len(panels), squeeze=False, sharey=True)[0]
     for ax, (dataset, bars) in zip(axes, panels.items()):
         ax.set_title(dataset)
         limits = _limits([bar for pair in bars for bar in pair if bar])
         ax.set_xlim(limits)
         for y, pair in enumerate(bars):
-            for bar, offset, colour, marker in zip(pair, (-0.18, 0.18), _COLOURS, _MARKERS):
+            for bar, offset, colour, marker in zip(
+                pair, (-0.18, 0.18) if printed else (0.0, 0.0), _COLOURS, _MARKERS
+            ):
                 if bar:
                     _draw(ax, y + offset, bar, limits, colour, marker)
-        _bands(ax, [machine for machine, _ in rows])
+        _bands(ax, bands)
         ax.grid(axis="x", linewidth=0.4)
         ax.tick_params(axis="y", length=0)
-    axes[0].set_yticks(range(len(rows)), [m if b == "any" else f"{m}, {b}" for m, b in rows])
-    axes[0].set_ylim(len(rows) - 0.5, -0.5)
+    axes[0].set_yticks(range(len(names)), names)
+    axes[0].set_ylim(len(names) - 0.5, -0.5)
     figure.supxlabel("error in percent: mean, and bar from the best to the worst replicate", fontsize=9)
-    for label, colour, marker in zip(("ours", "the paper's"), _COLOURS, _MARKERS):
-        axes[0].plot([], [], marker=marker, color=colour, markersize=4, label=label)
-    figure.legend(loc="outside upper center", ncols=2)
+    if printed:
+        for label, colour, marker in zip(("ours", "the paper's"), _COLOURS, _MARKERS):
+            axes[0].plot([], [], marker=marker, color=colour, markersize=4, label=label)
+        figure.legend(loc="outside upper center", ncols=2)
     return figure
 
 
-def _bars(studies: Studies, dataset: str, rows: Sequence[tuple[str, str]]) -> list[tuple[Bar | None, Bar | None]]:
+def _bars(studies: Studies, dataset: str, rows: Sequence[tuple[str, str]]) -> Pairs:
     """(Ours, the paper's) for each row."""
     bars = []
     for machine, labelbook in rows:
