@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -14,14 +15,22 @@ from mcls.terminal import echo
 
 def plot(
     figure: Annotated[str | None, typer.Argument(metavar="FIGURE", help="Such as ranks, or all.")] = None,
-    config: Annotated[str | None, typer.Argument(metavar="[CONFIG]", help="For grid: the experiment.")] = None,
+    experiment: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[EXPERIMENT]",
+            help="For grid, errors, ranks: a folder in DIR, or a config.",
+        ),
+    ] = None,
     dataset: Annotated[
-        str | None, typer.Option("--dataset", metavar="NAME", help="For grid: the data set.")
+        str | None, typer.Option("--dataset", metavar="NAME", help="For grid: this data set alone.")
     ] = None,
     machine: Annotated[
-        str | None, typer.Option("--machine", metavar="NAME", help="For grid: the machine.")
+        str | None, typer.Option("--machine", metavar="NAME", help="For grid: this machine alone.")
     ] = None,
-    replicate: Annotated[int, typer.Option("--replicate", min=0, metavar="R", help="For grid.")] = 0,
+    replicate: Annotated[
+        int | None, typer.Option("--replicate", min=0, metavar="R", help="For grid: this replicate alone.")
+    ] = None,
     out: Out = Path("results"),
     quick: Quick = False,
 ) -> None:
@@ -29,34 +38,47 @@ def plot(
 
     What is not stored is computed for the picture: overview searches a small grid, regions fits its machines.
 
-    Without a figure, list what there is. `mcls plot grid CONFIG --dataset D --machine M` draws the heat map of
-    any experiment of yours.
+    Without a figure, list what there is. Of any experiment in DIR, `mcls plot errors NAME` draws the errors of its
+    machines, `mcls plot ranks NAME` their average ranks over two or more data sets, and `mcls plot grid NAME` a heat
+    map per data set and machine: of the cross-validation errors (protocol published), or of how often each point was
+    chosen.
 
-    Examples: mcls plot labelbooks, mcls plot grid iris --dataset iris --machine oneLSM
+    Examples: mcls plot labelbooks, mcls plot errors mine, mcls plot grid iris --dataset iris --machine oneLSM
     """
     import mcls.papers  # noqa: F401  (registers the papers' plots)
     from mcls.errors import McLsError
-    from mcls.reporting.plots import PLOTS, draw, draw_heatmap
+    from mcls.reporting.plots import PLOTS, draw
     from mcls.reporting.studies import Studies
 
+    studies = Studies(out, quick)
     if figure is None:
         from mcls.cli.show import print_table
 
         print_table(None, ["figure", "what it shows"], [[each.name, each.summary] for each in PLOTS.values()])
+        if not (known := studies.experiments()):
+            raise McLsError(
+                f"there are no results in {studies.out} to draw; make some (mcls run iris), or name their folder with "
+                "--out"
+            )
+        echo(f"experiments in {studies.out} (mcls plot errors|ranks|grid NAME): {', '.join(known)}")
         return
-    studies = Studies(out, quick)
-    if config is not None:
-        if figure != "grid" or dataset is None or machine is None:
-            raise McLsError("a config goes with: mcls plot grid CONFIG --dataset NAME --machine NAME")
-        for path in draw_heatmap(studies, config, dataset, machine, replicate):
+    if experiment is not None:
+        from mcls.reporting.plots.own import draw_own
+
+        if figure != "grid" and (dataset, machine, replicate) != (None, None, None):
+            raise McLsError("--dataset, --machine and --replicate go with: mcls plot grid EXPERIMENT")
+        say = partial(echo, err=True)
+        for path in draw_own(figure, studies, experiment, say, dataset, machine, replicate):
             echo(path)
         return
-    if dataset is not None or machine is not None:
-        raise McLsError("--dataset and --machine go with: mcls plot grid CONFIG --dataset NAME --machine NAME")
+    if (dataset, machine, replicate) != (None, None, None):
+        raise McLsError("--dataset, --machine and --replicate go with: mcls plot grid EXPERIMENT")
+    nothing_from_results = True
     for name in PLOTS if figure == "all" else [figure]:
         drawn = dict(draw(name, studies))
         for path in (path for files in drawn.values() for path in files):
             echo(path)
+        nothing_from_results &= not PLOTS[name].made_by or not any(drawn.values())
         if all(drawn.values()):
             continue
         command = PLOTS[name].made_by or "mcls tables --all"
@@ -67,3 +89,5 @@ def plot(
         if figure != "all" and not any(drawn.values()):
             raise McLsError(told)
         echo(told, err=True)
+    if figure == "all" and nothing_from_results:
+        raise typer.Exit(1)

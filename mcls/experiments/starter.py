@@ -18,7 +18,8 @@ from mcls.experiments.loading import parse_config
 
 _TEMPLATE = """\
 # {n} rows, {d} features, {ell} classes ({classes}).
-# Check it with `mcls validate {file}`, run it with `mcls run {file}`.
+# Check it with `mcls validate {file}`, run it with `mcls run {file}`,
+# draw it with `mcls plot errors {name}` and `mcls plot grid {name}`.
 
 name: {quoted}                 # results go to results/{name}/
 

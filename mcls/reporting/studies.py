@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,11 +13,11 @@ import numpy as np
 
 from mcls.data.cache import cached_files, is_cached
 from mcls.data.cards import load_card
-from mcls.errors import McLsError
+from mcls.errors import McLsError, unknown_name
 from mcls.experiments.cells import Row
 from mcls.experiments.config import ExperimentConfig
 from mcls.experiments.experiment import Experiment
-from mcls.experiments.loading import find_config, load_config
+from mcls.experiments.loading import find_config, load_config, shipped_configs
 from mcls.experiments.store import Record, Store
 from mcls.experiments.summary import Line, summarise
 from mcls.reporting.quick import quick
@@ -90,6 +91,7 @@ class Study:
 
     def __init__(self, name: str, out: Path, is_quick: bool) -> None:
         path = find_config(name)
+        self.source = name  # what `mcls run` takes
         self.config = load_config(path)
         self.name = self.config.name
         if command := absent_data(self.config):
@@ -149,6 +151,25 @@ class Studies:
         if name not in self._studies:
             self._studies[name] = Study(name, self.out, self.quick)
         return self._studies[name]
+
+    def experiments(self) -> list[str]:
+        """The folders below ``out`` that hold an experiment as it was run."""
+        configs = [*self.out.glob("*/config.yaml"), *self.out.glob("*/*/config.yaml")]
+        names = sorted(path.parent.relative_to(self.out).as_posix() for path in configs)
+        return [name for name in names if not name.startswith("quick/")]
+
+    def experiment(self, text: str) -> Study:
+        """Any experiment: by the folder of its results, by its config, or by the name of a shipped one."""
+        known = self.experiments()
+        try:
+            for name in (Path(text), Path(os.path.relpath(text, self.out))):  # as listed, or as a path to it
+                if name.as_posix() in known:
+                    return Study(str(self.out / name / "config.yaml"), self.out, is_quick=False)
+            if Path(text).name == text and not Path(text).suffix and text not in (shipped := shipped_configs()):
+                raise unknown_name("experiment", text, [*known, *shipped])
+            return self[text]
+        except AbsentDataError as error:
+            raise McLsError(f"{text} is about data that are not on this machine; to get them: {error}") from None
 
     def loaded(self) -> list[Study]:
         """The studies asked for so far."""

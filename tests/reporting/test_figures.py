@@ -14,9 +14,10 @@ from mcls.packing import pack
 from mcls.papers import PAPERS
 from mcls.papers.honeine2013.error_bars import error_bars
 from mcls.papers.honeine2013.overview import overview
-from mcls.reporting.plots import PLOTS, draw, draw_all, draw_heatmap
+from mcls.reporting.plots import PLOTS, draw, draw_all
 from mcls.reporting.plots.growth import growth, read_bench
-from mcls.reporting.plots.heatmap import grid_errors, heatmap, power
+from mcls.reporting.plots.heatmap import choices, grid_errors, heatmap, power
+from mcls.reporting.plots.own import draw_own
 from mcls.reporting.plots.ranks import critical_difference, groups
 from mcls.reporting.studies import Studies
 
@@ -73,14 +74,34 @@ def test_the_heat_map_marks_the_chosen_point(tmp_path):
 
 def test_a_heat_map_of_a_cell_that_is_missing_is_a_mistake(tmp_path):
     studies = Studies(tmp_path, is_quick=True)
+    one = {"dataset": "iris", "machine": "oneLSM"}
     with pytest.raises(McLsError, match=f"to run it: mcls tables --all --quick --out {re.escape(str(tmp_path))}$"):
-        draw_heatmap(studies, "honeine2013-table4", "iris", "oneLSM", 0)
+        draw_own("grid", studies, "honeine2013-table4", print, **one)
     with pytest.raises(McLsError, match="to run it: mcls run honeine2013-table4 --out"):
-        draw_heatmap(Studies(tmp_path), "honeine2013-table4", "iris", "oneLSM", 0)
+        draw_own("grid", Studies(tmp_path), "honeine2013-table4", print, **one)
     with pytest.raises(McLsError, match="has the replicates 0 to"):
-        draw_heatmap(studies, "honeine2013-table4", "iris", "oneLSM", 99)
+        draw_own("grid", studies, "honeine2013-table4", print, **one, replicate=99)
     with pytest.raises(McLsError, match="has no row 'iris svm-ovA'"):
-        draw_heatmap(studies, "honeine2013-table4", "iris", "svm-ovA", 0)
+        draw_own("grid", studies, "honeine2013-table4", print, "iris", "svm-ovA")
+
+
+def test_choices_are_counted_over_all_replicates(tmp_path):
+    studies = Studies(tmp_path, is_quick=True)
+    study = studies["honeine2013-ftest"]
+    first, other = {"sigma": 8.0, "gamma": 0.125}, {"sigma": 1.0, "gamma": 8.0}
+    found = study.one(dataset="iris", machine="oneLSM")
+    for cell in found.row.cells:
+        study.experiment.store.write(record(cell, 0.1, chosen=[first, other if cell.replicate == 2 else first]))
+    study.refresh()
+    found = study.one(dataset="iris", machine="oneLSM")
+    values = found.row.cells[0].grid
+    expected = np.zeros((3, 3), dtype=int)
+    expected[values["gamma"].index(0.125), values["sigma"].index(8.0)] = 9
+    expected[values["gamma"].index(8.0), values["sigma"].index(1.0)] = 1
+    ax = choices(found).axes[0]
+    assert np.array_equal(np.asarray(ax.images[0].get_array()), expected)
+    assert [tuple(line.get_xydata()[0]) for line in ax.lines] == [(values["sigma"].index(8.0), 0.0)]
+    assert np.asarray(choices(found, 2).axes[0].images[0].get_array()).sum() == 2
 
 
 def test_powers_of_two_are_written_as_such():

@@ -1,108 +1,34 @@
-"""Errors of the machines of Table 4 as bars from best to worst, beside the paper's, one panel a data set."""
+"""Errors of the machines of Table 4 as bars from best to worst, beside the paper's."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
-from typing import Any
 
-import numpy as np
 from matplotlib.figure import Figure
 
 from mcls.papers.honeine2013.table4 import DATASETS, ours, printed_rows, theirs
 from mcls.reporting.plots import Pictures
-from mcls.reporting.plots.style import OURS, PAPER, new_figure
+from mcls.reporting.plots.errors import COLUMNS, Pairs, bars_figure, make_bar
 from mcls.reporting.studies import Studies
-
-#: Best, mean and worst error in percent; best and worst are None where the paper gives none.
-Bar = tuple[float | None, float, float | None]
-_COLUMNS = ("best", "mean", "worst")
-_COLOURS, _MARKERS = (OURS, PAPER), ("o", "D")  # told apart by their shape too
 
 
 def error_bars(studies: Studies) -> Figure | None:
     """Mean with best and worst of each row, on the data sets for which we have figures; None without any."""
     rows = printed_rows()
+    names = [m if b == "any" else f"{m}, {b}" for m, b in rows]
     panels = {dataset: _bars(studies, dataset, rows) for dataset in DATASETS}
-    panels = {dataset: bars for dataset, bars in panels.items() if any(mine for mine, _ in bars)}
-    if not panels:
-        return None
-    figure = new_figure(1.6 + 2.3 * len(panels), 0.22 * len(rows) + 1.3)
-    axes = figure.subplots(1, len(panels), squeeze=False, sharey=True)[0]
-    for ax, (dataset, bars) in zip(axes, panels.items()):
-        ax.set_title(dataset)
-        limits = _limits([bar for pair in bars for bar in pair if bar])
-        ax.set_xlim(limits)
-        for y, pair in enumerate(bars):
-            for bar, offset, colour, marker in zip(pair, (-0.18, 0.18), _COLOURS, _MARKERS):
-                if bar:
-                    _draw(ax, y + offset, bar, limits, colour, marker)
-        _bands(ax, [machine for machine, _ in rows])
-        ax.grid(axis="x", linewidth=0.4)
-        ax.tick_params(axis="y", length=0)
-    axes[0].set_yticks(range(len(rows)), [m if b == "any" else f"{m}, {b}" for m, b in rows])
-    axes[0].set_ylim(len(rows) - 0.5, -0.5)
-    figure.supxlabel("error in percent: mean, and bar from the best to the worst replicate", fontsize=9)
-    for label, colour, marker in zip(("ours", "the paper's"), _COLOURS, _MARKERS):
-        axes[0].plot([], [], marker=marker, color=colour, markersize=4, label=label)
-    figure.legend(loc="outside upper center", ncols=2)
-    return figure
+    return bars_figure(names, [machine for machine, _ in rows], panels)
 
 
-def _bars(studies: Studies, dataset: str, rows: Sequence[tuple[str, str]]) -> list[tuple[Bar | None, Bar | None]]:
+def _bars(studies: Studies, dataset: str, rows: Sequence[tuple[str, str]]) -> Pairs:
     """(Ours, the paper's) for each row."""
     bars = []
     for machine, labelbook in rows:
         found = ours(studies, dataset, machine, labelbook)
-        mine = [getattr(found.line, column) if found else None for column in _COLUMNS]
-        printed = [theirs(column, dataset, machine, labelbook) for column in _COLUMNS]
-        bars.append((_bar(mine), _bar(printed)))
+        mine = [getattr(found.line, column) if found else None for column in COLUMNS]
+        printed = [theirs(column, dataset, machine, labelbook) for column in COLUMNS]
+        bars.append((make_bar(mine), make_bar(printed)))
     return bars
-
-
-def _bar(figures: Sequence[float | None]) -> Bar | None:
-    best, mean, worst = figures
-    return None if mean is None else (best, mean, worst)
-
-
-def _limits(bars: Sequence[Bar]) -> tuple[float, float]:
-    """The axis: all the bars, but for means that lie far off and would press the others together."""
-    means = np.array([mean for _, mean, _ in bars])
-    low, high = np.percentile(means, [5, 90])
-    reach = high + 3 * max(high - low, 0.5)
-    kept = [value for bar in bars if bar[1] <= reach for value in bar if value is not None]
-    margin = 0.06 * (max(kept) - min(kept)) or 0.5
-    return min(kept) - margin, max(kept) + margin
-
-
-def _draw(ax: Any, y: float, bar: Bar, limits: tuple[float, float], colour: str, marker: str) -> None:
-    best, mean, worst = bar
-    if mean > limits[1]:  # off the axis: an arrow at its end, with the number
-        ax.annotate(
-            f"{mean:.1f}",
-            (limits[1], y),
-            (-16, 0),
-            textcoords="offset points",
-            ha="right",
-            va="center",
-            fontsize=7,
-            color=colour,
-            arrowprops={"arrowstyle": "->", "color": colour},
-        )
-        return
-    if best is not None and worst is not None:
-        ax.plot([best, worst], [y, y], color=colour, linewidth=1.4, solid_capstyle="butt")
-    ax.plot(mean, y, marker, color=colour, markersize=3.5)
-
-
-def _bands(ax: Any, machines: Sequence[str]) -> None:
-    """A grey ground behind the rows of every second machine."""
-    start = 0
-    for i, (_, group) in enumerate(groupby(machines)):
-        count = len(list(group))
-        if i % 2:
-            ax.axhspan(start - 0.5, start + count - 0.5, color="0.95", zorder=0)
-        start += count
 
 
 def pictures(studies: Studies) -> Pictures:

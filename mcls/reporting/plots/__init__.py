@@ -93,36 +93,3 @@ def draw_all(studies: Studies, tell: Callable[[str], None]) -> dict[str, list[Pa
         if not files:
             tell(f"figure {stem}: not drawn, its data are not there")
     return drawn
-
-
-def draw_heatmap(studies: Studies, config: str, dataset: str, machine: str, replicate: int) -> list[Path]:
-    """The heat map of one row of any study whose results are in the store."""
-    import matplotlib as mpl
-
-    from mcls.experiments.compare import machine_label
-    from mcls.reporting.plots.heatmap import heatmap
-    from mcls.reporting.plots.style import STYLE, save
-    from mcls.specs import format_spec, parse_spec
-
-    study, wanted = studies[config], machine_label(machine)
-    if study.as_run.protocol != "published":
-        raise McLsError(
-            "a heat map needs one grid search over all rows, as 'protocol: published' makes it; "
-            f"{study.name} has 'protocol: {study.as_run.protocol}'"
-        )
-    name, options = parse_spec(wanted)
-    rows = [f for f in study.find(machine=name) if f.dataset == dataset]
-    fitting = [f for f in rows if all(f.parameters.get(key) == value for key, value in options.items())]
-    if not fitting:
-        known = sorted({f"{f.dataset} {format_spec(f.row.machine, {})}" for f in study.figures})
-        raise McLsError(f"{study.name} has no row '{dataset} {wanted}'; it has: {', '.join(known)}")
-    n_replicates = len(fitting[0].records)
-    if replicate >= n_replicates:
-        raise McLsError(f"{study.name} has the replicates 0 to {n_replicates - 1}, got {replicate}")
-    if fitting[0].records[replicate] is None:
-        command = "mcls tables --all --quick" if studies.quick else f"mcls run {config}"
-        command += "" if studies.root == Path("results") else f" --out {studies.root}"
-        raise McLsError(f"{dataset} {wanted}: replicate {replicate} has not been run; to run it: {command}")
-    with mpl.rc_context(STYLE):
-        stem = f"grid-{dataset}-{wanted}-{replicate}".replace(":", "-").replace("=", "-").replace(",", "-")
-        return save(heatmap(fitting[0], replicate), studies.out / "figures", stem)

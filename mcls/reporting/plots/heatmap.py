@@ -1,8 +1,9 @@
-"""Cross-validation error over the grid as a heat map, the chosen point marked."""
+"""The grid as a heat map: its cross-validation errors with the chosen point, or how often each point was chosen."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -34,46 +35,96 @@ def heatmap(found: StudyRow, replicate: int = 0) -> Figure:
         raise McLsError(f"{found.dataset} {found.row.machine}: replicate {replicate} is not in the store")
     result = record["result"]
     names = result["grid"]["names"]
-    if len(names) < 2:
-        tuned = names[0] if names else "none"
-        raise McLsError(
-            f"{found.row.machine} on {found.dataset}: a heat map needs two tuned parameters; tuned here: {tuned}"
-        )
     errors, values, chosen = grid_errors(result), result["grid"]["values"], result["chosen"][0]
-    x, y = ("sigma", "gamma") if {"sigma", "gamma"} <= set(names) else names[:2]
+    x, y = _axes(found, names)
     held = {name: chosen[name] for name in names if name not in (x, y)}
     index = tuple(slice(None) if n in (x, y) else values[n].index(chosen[n]) for n in names)
     errors = errors[index]  # two axes are left, in the order of names
     if names.index(x) < names.index(y):
         errors = errors.T  # (y, x)
 
-    figure = new_figure(0.45 * len(values[x]) + 2.2, 0.38 * len(values[y]) + 1.3)
-    ax = figure.subplots()
-    shown = paint(ax, errors, {x: values[x], y: values[y]}, (chosen[x], chosen[y]))
-    book = f", {found.row.labelbook}" if found.row.labelbook else ""
     extra = "".join(f", {name} = {power(value)}" for name, value in held.items())
-    least = f"least error {100 * result['error']:.2f} % (ring)"
-    ax.set_title(f"{found.dataset}: {found.row.machine}{book}{extra}\n{least}")
-    bar = figure.colorbar(shown, ax=ax, label="CV error, %")
+    return _map(
+        errors,
+        {x: values[x], y: values[y]},
+        (chosen[x], chosen[y]),
+        f"{_title(found)}{extra}\nleast error {100 * result['error']:.2f} % (ring)",
+        "CV error, %",
+    )
+
+
+def choices(found: Figures, replicate: int | None = None) -> Figure:
+    """How often each point of two parameters was chosen, in one replicate or in all of them.
+
+    For protocols that choose inside the training rows of every split: there is a choice per split, and no error of a
+    point on all rows. Further parameters are summed over.
+    """
+    records = found.records if replicate is None else [found.records[replicate]]
+    points = [point for record in records if record is not None for point in record["result"]["chosen"]]
+    values = {name: list(v) for name, v in found.row.cells[0].grid.items() if len(v) > 1}
+    x, y = _axes(found, list(values))
+    counts = np.zeros((len(values[y]), len(values[x])), dtype=int)
+    for point in points:
+        counts[values[y].index(point[y]), values[x].index(point[x])] += 1
+    i, j = np.unravel_index(counts.argmax(), counts.shape)
+    return _map(
+        counts,
+        {x: values[x], y: values[y]},
+        (values[x][j], values[y][i]),
+        f"{_title(found)}\nchosen by {len(points)} searches, {found.row.protocol} (ring: most often)",
+        "times chosen",
+    )
+
+
+def _axes(found: Figures, names: Sequence[str]) -> tuple[str, str]:
+    """The parameters of the two axes."""
+    if len(names) < 2:
+        tuned = names[0] if names else "none"
+        raise McLsError(
+            f"{found.row.machine} on {found.dataset}: a heat map needs two tuned parameters; tuned here: {tuned}"
+        )
+    return ("sigma", "gamma") if {"sigma", "gamma"} <= set(names) else (names[0], names[1])
+
+
+def _title(found: Figures) -> str:
+    return f"{found.dataset}: {found.row.machine}" + (f", {found.row.labelbook}" if found.row.labelbook else "")
+
+
+def _map(
+    values: np.ndarray, axes: dict[str, list[Any]], chosen: tuple[Any, Any], title: str, meaning: str
+) -> Figure:
+    """A figure of one map with its scale."""
+    height, width = values.shape
+    figure = new_figure(0.45 * width + 2.2, 0.38 * height + 1.3)
+    ax = figure.subplots()
+    shown = paint(ax, values, axes, chosen)
+    ax.set_title(title)
+    bar = figure.colorbar(shown, ax=ax, label=meaning)
     bar.outline.set_visible(False)
     return figure
 
 
 def paint(ax: Any, errors: np.ndarray, axes: dict[str, list[Any]], chosen: tuple[Any, Any]) -> Any:
-    """Draw errors (y, x) in percent with their numbers and a ring around the chosen point; return the image.
+    """Draw errors (y, x) in percent, or counts, with their numbers and a ring at the chosen point; return the image.
 
     ``axes`` names the parameters of x and y, in this order, with their values. Colours follow the square root of
-    the distance to the least error: the valley is what a reader looks at.
+    the distance to the least error: the valley is what a reader looks at. A count of zero is left white and empty.
     """
+    counts = errors.dtype.kind == "i"
     (x, xs), (y, ys) = axes.items()
     low, high = float(errors.min()), float(errors.max())
     shown = ax.imshow(
-        errors, origin="lower", cmap="viridis_r", aspect="auto", norm=PowerNorm(0.5, low, max(high, low + 1e-9))
+        errors,
+        origin="lower",
+        cmap="Blues" if counts else "viridis_r",
+        aspect="auto",
+        norm=PowerNorm(0.5, low, max(high, low + 1e-9)),
     )
     if errors.size <= _MOST_NUMBERS:
         for (i, j), error in np.ndenumerate(errors):
             ink = "white" if shown.norm(error) > 0.5 else "black"
-            ax.text(j, i, f"{error:.1f}", ha="center", va="center", fontsize=7, color=ink)
+            text = str(error or "") if counts else f"{error:.1f}"
+            ax.text(j, i, text, ha="center", va="center", fontsize=7, color=ink)
     ax.set_xticks(range(len(xs)), [power(v) for v in xs])
     ax.set_yticks(range(len(ys)), [power(v) for v in ys])
     ax.set(xlabel=_SYMBOLS.get(x, x), ylabel=_SYMBOLS.get(y, y))

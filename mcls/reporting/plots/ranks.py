@@ -26,7 +26,7 @@ def groups(ranks: Sequence[float], critical: float) -> list[tuple[float, float]]
     return spans
 
 
-def critical_difference(names: Sequence[str], result: FriedmanResult) -> Figure:
+def critical_difference(names: Sequence[str], result: FriedmanResult, protocol: str = "5×2cv") -> Figure:
     """Draw the ranks (1 the best, to the left) with the bars of Nemenyi's test."""
     order = np.argsort(result.ranks)
     k = len(names)
@@ -64,7 +64,7 @@ def critical_difference(names: Sequence[str], result: FriedmanResult) -> Figure:
         ax.plot([low - 0.04, high + 0.04], [y, y], color="black", linewidth=3.5, solid_capstyle="butt")
     p = "p < 0.001" if result.p < 0.001 else f"p = {result.p:.3f}"
     ax.set_title(
-        f"Average ranks over {result.n_datasets} data sets, 5×2cv (Friedman {p}); "
+        f"Average ranks over {result.n_datasets} data sets, {protocol} (Friedman {p}); "
         f"joined: not significant at {result.alpha:g}",
         fontsize=9,
     )
