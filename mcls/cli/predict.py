@@ -31,6 +31,7 @@ def predict(
     """
     import io
     import sys
+    from contextlib import nullcontext
 
     from mcls.cli.guard import check_output, interruptible, writing
     from mcls.cli.progress import Steps
@@ -41,9 +42,11 @@ def predict(
 
     loaded = load_table_model(model)[0]
     if output is None:
-        with interruptible("the output is not complete"), Steps() as on_step:
-            # On a terminal the rows themselves show how far it is.
-            told = None if sys.stdout.isatty() else on_step
+        # On a terminal the rows themselves show how far it is.
+        with (
+            interruptible("the output is not complete"),
+            nullcontext() if sys.stdout.isatty() else Steps() as told,
+        ):
             predict_table(loaded, table, sys.stdout, scores, print_note, told)
         return
     check_output(output)
