@@ -31,6 +31,7 @@ def predict(
     """
     import io
     import sys
+    from contextlib import nullcontext
 
     from mcls.cli.guard import check_output, interruptible, open_output
     from mcls.cli.progress import Steps
@@ -43,10 +44,10 @@ def predict(
     loaded = load_table_model(model)[0]
     to_file = output != STANDARD_OUTPUT
     state = f"{output} was not written; the same command starts again" if to_file else "the output is not complete"
-    with interruptible(state), open_output(output) as raw, Steps() as on_step:
+    # On a terminal the rows themselves show how far it is.
+    shown = Steps() if to_file or not sys.stdout.isatty() else nullcontext()
+    with interruptible(state), open_output(output) as raw, shown as told:
         text = io.TextIOWrapper(raw, encoding="utf-8", newline="", write_through=True)
-        # On a terminal the rows themselves show how far it is.
-        told = on_step if to_file or not sys.stdout.isatty() else None
         try:
             count = predict_table(loaded, table, text, scores, print_note, told)
         finally:

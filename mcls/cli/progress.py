@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 import time
@@ -35,7 +36,7 @@ class Steps:
     def __init__(self, what: str = "reading the table") -> None:
         self._began = time.monotonic()
         self._over = threading.Event()
-        self._watcher = threading.Thread(target=self._watch, daemon=True)
+        self._watcher = threading.Thread(target=self._show, daemon=True)
         self._done = 0
         self._restart(what)
 
@@ -69,15 +70,17 @@ class Steps:
         self._what, self._done, self._total, self._remark = what, 0, None, ""
         self._since = time.monotonic()
 
-    def _watch(self) -> None:
+    def _show(self) -> None:
         if self._over.wait(PATIENCE):
             return
-        if sys.stderr.isatty():
-            self._show_live()
-            return
-        print(self.line(), file=sys.stderr, flush=True)
-        while not self._over.wait(_BETWEEN_LINES):
+        with contextlib.suppress(OSError, ValueError):  # standard error is closed: nobody looks
+            (self._show_live if sys.stderr.isatty() else self._show_lines)()
+
+    def _show_lines(self) -> None:
+        over = False
+        while not over:
             print(self.line(), file=sys.stderr, flush=True)
+            over = self._over.wait(_BETWEEN_LINES)
 
     def _show_live(self) -> None:
         from rich.progress import BarColumn, Progress, TextColumn
@@ -95,7 +98,7 @@ class Steps:
 
 
 class CellProgress:
-    """What the runner tells of its cells; a failure at once."""
+    """What the runner tells of its cells; a failure at once, and outside a terminal a line at the end."""
 
     def start(self, total: int) -> None:
         """Begin with ``total`` cells to compute."""
@@ -121,3 +124,5 @@ class CellProgress:
         """End, also after an interruption."""
         if self._total:
             self._steps.__exit__()
+        if self._total and self._done == self._total and not sys.stderr.isatty():
+            print(self._steps.line(), file=sys.stderr, flush=True)  # what a log shall hold

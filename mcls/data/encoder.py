@@ -27,6 +27,7 @@ from mcls.errors import McLsError, unknown_name
 Array = np.ndarray
 
 MOST_LEVELS = 1000
+_ELSEWHERE = "(drop: or keep: in a config, FILE.csv:drop=COLUMN in compare)"
 FEWEST_COUNTED = 10  # in fewer rows, evenly spaced numbers are no surprise
 
 
@@ -130,7 +131,7 @@ def learn_encoder(columns: Sequence[NumberColumn | TextColumn], path: Any, keep:
             name = shlex.quote(column.name)
             raise McLsError(
                 f"{path}: column '{column.name}' counts the rows, which gives the class away where the file is "
-                f"sorted; leave it out with --drop {name} or use it with --keep {name} (in a config drop: or keep:)"
+                f"sorted; leave it out with --drop {name} or use it with --keep {name} {_ELSEWHERE}"
             )
     return Encoder(columns=tuple(_learn(column, path) for column in columns))
 
@@ -143,9 +144,12 @@ def counts_rows(column: NumberColumn | TextColumn) -> bool:
     """
     if isinstance(column, TextColumn) or len(column.values) < FEWEST_COUNTED:
         return False
-    first, step = column.values[0], column.values[1] - column.values[0]
-    even = np.array_equal(column.values, first + step * np.arange(len(column.values)))
-    return bool(even and step != 0 and float(first).is_integer() and float(step).is_integer())
+    first, second = column.values[:2].tolist()
+    step = second - first
+    if step == 0 or not (first.is_integer() and step.is_integer()):
+        return False
+    with np.errstate(over="ignore"):
+        return np.array_equal(column.values, first + step * np.arange(len(column.values)))
 
 
 def column_values(column: NumberColumn | TextColumn) -> Any:
@@ -198,7 +202,7 @@ def _learn(column: NumberColumn | TextColumn, path: Any) -> ScaledColumn | OneHo
         raise McLsError(
             f"{path}: column '{column.name}' has {different} different texts in {n} rows ({column.first}): "
             "it looks like a name or a remark, which cannot be learnt from; leave it out with "
-            f"--drop {shlex.quote(column.name)} (in a config drop:)"
+            f"--drop {shlex.quote(column.name)} {_ELSEWHERE}"
         )
     return OneHotColumn(name=column.name, levels=column.levels)
 

@@ -97,12 +97,13 @@ def test_the_live_line_counts_and_leaves_nothing_on_standard_output(quick, monke
     assert capsys.readouterr().out == "data\n"
 
 
-def test_a_failure_is_told_at_once(capsys):
+def test_a_failure_is_told_at_once_and_the_end_where_it_is_logged(capsys):
     cells = CellProgress()
     cells.start(1)
     cells.advance(SimpleNamespace(title="iris flaky published 0"), {"status": "failed"})
     assert capsys.readouterr().err == "failed: iris flaky published 0\n"
     cells.stop()
+    assert capsys.readouterr().err == "1/1 cells, 1 failed, 0 s, 0 s left\n"
 
 
 def test_a_search_tells_its_points_and_a_fit_its_folds():

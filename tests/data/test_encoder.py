@@ -120,6 +120,7 @@ def test_one_hot_rows_differ_by_a_squared_distance_of_two():
         (np.arange(10)[::-1] ** 2, False),
         (np.random.default_rng(0).permutation(10), False),  # not in the order of the file: it gives nothing away
         (np.repeat(np.arange(5), 2), False),
+        (np.array([-1e308, 1e308] * 5), False),
     ],
 )
 def test_what_counts_rows(values, counts):

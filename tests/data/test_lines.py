@@ -54,6 +54,7 @@ def arrays():
         ("t.npy", b"\x93NUMPY\x01\0" + bytes(200), "not text", "CSV or TSV file in UTF-8"),
         ("t.csv", TABLE.decode().encode("utf-16"), "UTF-16", "save it as UTF-8"),
     ],
+    ids=lambda value: value if isinstance(value, str) else "content",
 )
 def test_a_file_of_another_kind_is_named_with_what_to_do(tmp_path, name, content, kind, what_to_do):
     (tmp_path / name).write_bytes(content)

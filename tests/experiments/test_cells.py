@@ -206,3 +206,17 @@ def test_a_data_set_by_name_keeps_the_folds_of_its_papers():
     tae = plan_of(datasets="tae").cells[0]  # which has equal rows
     assert equal_rows(tae.dataset.load().X) is not None
     assert "groups" not in tae.identity()
+
+
+def test_columns_are_left_out_or_kept_by_the_config(tmp_path):
+    rows = "".join(f"{i},{i % 7},{i % 5},{'xy'[i % 2]}\n" for i in range(40))
+    (tmp_path / "t.csv").write_text("id,a,b,kind\n" + rows)
+    with pytest.raises(McLsError, match="column 'id' counts the rows"):
+        plan_of(tmp_path, datasets="t.csv:target=kind")
+    for entry, names in (
+        ("t.csv:target=kind,drop=id", ("a", "b")),
+        ({"path": "t.csv", "drop": ["id", "a"]}, ("b",)),
+        ({"path": "t.csv", "keep": "id"}, ("id", "a", "b")),
+    ):
+        datasets = entry if isinstance(entry, str) else [entry]
+        assert plan_of(tmp_path, datasets=datasets, folds=2).cells[0].dataset.load().feature_names == names

@@ -132,6 +132,7 @@ def test_settings_by_protocol():
             "datasets[0]: give 'name' for a data set of mcls or",
         ),
         ("datasets: {name: iris, header: true}\nmachines: oneLSM", "datasets[0]: 'header' belongs to a table by"),
+        ("datasets: {name: iris, drop: id}\nmachines: oneLSM", "datasets[0]: 'drop' belongs to a table by"),
         (
             "datasets: x.csv:header=perhaps\nmachines: oneLSM",
             "datasets[0].header: Input should be a valid boolean, got 'perhaps'",

@@ -53,7 +53,7 @@ def heatmap(found: StudyRow, replicate: int = 0) -> Figure:
     )
 
 
-def choices(found: Figures, replicate: int | None = None) -> Figure:
+def choices(found: StudyRow, replicate: int | None = None) -> Figure:
     """How often each point of two parameters was chosen, in one replicate or in all of them.
 
     For protocols that choose inside the training rows of every split: there is a choice per split, and no error of a
@@ -76,7 +76,7 @@ def choices(found: Figures, replicate: int | None = None) -> Figure:
     )
 
 
-def _axes(found: Figures, names: Sequence[str]) -> tuple[str, str]:
+def _axes(found: StudyRow, names: Sequence[str]) -> tuple[str, str]:
     """The parameters of the two axes."""
     if len(names) < 2:
         tuned = names[0] if names else "none"
@@ -86,7 +86,7 @@ def _axes(found: Figures, names: Sequence[str]) -> tuple[str, str]:
     return ("sigma", "gamma") if {"sigma", "gamma"} <= set(names) else (names[0], names[1])
 
 
-def _title(found: Figures) -> str:
+def _title(found: StudyRow) -> str:
     return f"{found.dataset}: {found.row.machine}" + (f", {found.row.labelbook}" if found.row.labelbook else "")
 
 
