@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -27,6 +27,7 @@ from mcls.evaluation.scaling import to_range
 from mcls.kernels import KERNEL_PARAMETERS, gaussian, kernel_matrix, squared_distances
 
 Array = np.ndarray
+Grid = Mapping[str, Any]  # parameter → values
 
 _NUMBER = r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?"
 _POWER = rf"(?P<base{{0}}>{_NUMBER})\^(?P<power{{0}}>{_NUMBER})"
@@ -74,12 +75,38 @@ def expand_grid(grid: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 @dataclass(frozen=True)
 class GridResult:
-    """What a grid search saw: all points, the error of each fold, the predictions out of fold, the choice."""
+    """What a grid search saw: all points, what each fold predicted and its error, and the choice."""
 
     points: list[dict[str, Any]]
+    tests: list[Array]  # the rows that each fold tests
+    fold_predictions: list[Array]  # (points, |test|) class codes, one array per fold
     fold_errors: Array  # (points, folds), fractions
-    predictions: Array  # (points, n) class codes; −1 for a row that no fold tests
+    n_rows: int
     best: int  # index of the chosen point
+
+    @property
+    def predictions(self) -> Array:
+        """Class codes (points, n) out of fold, −1 for a row that no fold tests.
+
+        Repeated folds have no such table, since they predict a row several times: see ``fold_predictions``.
+        """
+        tested = np.concatenate(self.tests)
+        if len(np.unique(tested)) < len(tested):
+            raise McLsError("some rows are tested by several folds: take the predictions of each fold")
+        merged = np.full((len(self.points), self.n_rows), -1, dtype=np.int16)
+        merged[:, tested] = np.concatenate(self.fold_predictions, axis=1)
+        return merged
+
+    def joined(self, other: GridResult) -> GridResult:
+        """The points of both searches, which judged them on the same folds; the choice stays."""
+        return replace(
+            self,
+            points=self.points + other.points,
+            fold_predictions=[
+                np.concatenate(codes) for codes in zip(self.fold_predictions, other.fold_predictions)
+            ],
+            fold_errors=np.concatenate([self.fold_errors, other.fold_errors]),
+        )
 
     @property
     def errors(self) -> Array:
@@ -115,7 +142,7 @@ def search(
     machine: Any,
     X: Array,
     y: Array,
-    grid: Mapping[str, Any],
+    grid: Grid | Sequence[Grid],
     folds: Sequence[Fold],
     *,
     engine: str = "fast",
@@ -132,10 +159,10 @@ def search(
         One of ours, or any scikit-learn classifier.
     X, y : arrays (n, d), (n,)
         Features, already scaled unless ``scaling="fold"``, and class codes 0..ℓ−1.
-    grid : dict
-        Parameter → values, as ``parse_values`` reads them.
+    grid : dict or list of dict
+        Parameter → values, as ``parse_values`` reads them; of several grids, every point once.
     folds : list of (train, test)
-        Index arrays; the same for every point.
+        Index arrays; the same for every point. They may overlap.
     engine : {"fast", "refit"}
         The machine's exact sweep, or a fit at every fold and point.
     n_threads : int
@@ -143,36 +170,29 @@ def search(
         before: short calls with many threads are slower.
     """
     keep_freed_blocks()
-    values = expand_grid(grid)
+    grids = [expand_grid(each) for each in ([grid] if isinstance(grid, Mapping) else grid)]
     ell = int(y.max()) + 1 if n_classes is None else n_classes
+    tests = [test for _, test in folds]
     points: list[dict[str, Any]] = []
-    predictions: list[Array] = []  # (path points, n) each
+    codes: list[Array]  # (points, |test|) each
     if scaling == "fold":
-        parts = [
-            search(machine, to_range(X, X[f[0]]), y, values, [f], engine=engine, n_classes=ell) for f in folds
-        ]
-        points = parts[0].points
-        merged = np.full((len(points), len(y)), -1, dtype=np.int16)
-        for part, (_, test) in zip(parts, folds):
-            merged[:, test] = part.predictions[:, test]
-        predictions = [merged]
+        parts = [search(machine, to_range(X, X[f[0]]), y, grids, [f], engine=engine, n_classes=ell) for f in folds]
+        points, codes = parts[0].points, [part.fold_predictions[0] for part in parts]
     else:
-        tested = np.concatenate([test for _, test in folds])
-        for fixed, path, found in _sweeps(machine, X, y, values, folds, ell, engine, n_threads):
+        found = []
+        for fixed, path, predicted in _sweeps(machine, X, y, grids, folds, ell, engine, n_threads):
             points += [{**fixed, **point} for point in path]
-            block = np.full((len(path), len(y)), -1, dtype=np.int16)
-            block[:, tested] = found
-            predictions.append(block)
-    codes = np.concatenate(predictions)
-    errors = np.stack([(codes[:, test] != y[test]).mean(axis=1) for _, test in folds], axis=1)
-    return GridResult(points, errors, codes, choose(points, errors.mean(axis=1), smoother))
+            found.append(predicted.astype(np.int16))
+        codes = np.split(np.concatenate(found), np.cumsum([len(test) for test in tests])[:-1], axis=1)
+    errors = np.stack([(c != y[test]).mean(axis=1) for c, test in zip(codes, tests, strict=True)], axis=1)
+    return GridResult(points, tests, codes, errors, len(y), choose(points, errors.mean(axis=1), smoother))
 
 
 def _sweeps(
     machine: Any,
     X: Array,
     y: Array,
-    values: Mapping[str, list[Any]],
+    grids: Sequence[Mapping[str, list[Any]]],
     folds: Sequence[Fold],
     n_classes: int,
     engine: str,
@@ -180,9 +200,9 @@ def _sweeps(
 ) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]], Array]]:
     """Yield (kernel parameters, path points, predicted codes (path points, Σ|test|), fold after fold)."""
     kernelized = getattr(machine, "kernelized", False)
-    outer = [name for name in values if kernelized and name in KERNEL_PARAMETERS]
-    path = [dict(point) for point in _points({k: v for k, v in values.items() if k not in outer})]
+    paths = _paths(grids, KERNEL_PARAMETERS if kernelized else ())
     if not kernelized:
+        ((_, path),) = paths
         if hasattr(machine, "sweep_features"):
             with _blas_threads(n_threads):
                 scores = machine.sweep_features(X, y, folds, path, n_classes=n_classes, engine=engine)
@@ -190,8 +210,8 @@ def _sweeps(
         else:
             yield {}, path, _refit_features(machine, X, y, folds, path)
         return
-    widths = _points({name: values[name] for name in outer})
-    D2 = squared_distances(X) if "gaussian" in values.get("kernel", [machine.kernel]) else None
+    some_gaussian = any("gaussian" in values.get("kernel", [machine.kernel]) for values in grids)
+    D2 = squared_distances(X) if some_gaussian else None
 
     def begin(fixed: dict[str, Any]) -> tuple[Any, Array, Any]:
         current = copy(machine)  # parameters are the same objects, and nothing is fitted
@@ -206,26 +226,28 @@ def _sweeps(
         return current, K, current.prepare(K) if threads and engine == "fast" else None
 
     def end(
-        fixed: dict[str, Any], begun: tuple[Any, Array, Any]
+        fixed: dict[str, Any], path: list[dict[str, Any]], begun: tuple[Any, Array, Any]
     ) -> tuple[dict[str, Any], list[dict[str, Any]], Array]:
         current, K, prepared = begun
         scores = current.sweep(K, y, folds, path, n_classes=n_classes, engine=engine, prepared=prepared)
         return fixed, path, _codes(scores)
 
-    def finish(fixed: dict[str, Any], half: Future[Any]) -> tuple[dict[str, Any], list[dict[str, Any]], Array]:
-        return end(fixed, half.result())
+    def finish(
+        fixed: dict[str, Any], path: list[dict[str, Any]], half: Future[Any]
+    ) -> tuple[dict[str, Any], list[dict[str, Any]], Array]:
+        return end(fixed, path, half.result())
 
     threads = n_threads > 1 and len(X) <= _THREADS_UP_TO
     if not threads:
         with _blas_threads(n_threads):
-            yield from (end(fixed, begin(fixed)) for fixed in widths)
+            yield from (end(fixed, path, begin(fixed)) for fixed, path in paths)
         return
     with ThreadPoolExecutor(n_threads) as pool:
         # Halves of a width are smaller pieces to share; few enough are under way that memory does not matter.
-        begun: deque[tuple[dict[str, Any], Future[Any]]] = deque()
+        begun: deque[tuple[dict[str, Any], list[dict[str, Any]], Future[Any]]] = deque()
         ended = []
-        for fixed in widths:
-            begun.append((fixed, pool.submit(begin, fixed)))
+        for fixed, path in paths:
+            begun.append((fixed, path, pool.submit(begin, fixed)))
             if len(begun) > n_threads:
                 ended.append(pool.submit(finish, *begun.popleft()))
         ended += [pool.submit(finish, *half) for half in begun]
@@ -240,6 +262,19 @@ def _blas_threads(n_threads: int) -> Any:
 def _codes(scores: Sequence[Array]) -> Array:
     """Classes with the largest scores (path points, Σ|test|) from one (path points, |test|, ℓ) a fold."""
     return np.concatenate(scores, axis=1).argmax(axis=-1)
+
+
+def _paths(
+    grids: Sequence[Mapping[str, list[Any]]], outer: Sequence[str]
+) -> list[tuple[dict[str, Any], list[dict[str, Any]]]]:
+    """The different values of the ``outer`` parameters, each with the points that are swept there."""
+    paths: dict[tuple[Any, ...], tuple[dict[str, Any], list[dict[str, Any]]]] = {}
+    for values in grids:
+        path = _points({name: v for name, v in values.items() if name not in outer})
+        for fixed in _points({name: v for name, v in values.items() if name in outer}):
+            known = paths.setdefault(tuple(fixed.items()), (fixed, []))[1]
+            known += [point for point in path if point not in known] if known else path
+    return list(paths.values())
 
 
 def _points(values: Mapping[str, list[Any]]) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ Each takes a ``Task`` and a seed and returns a dict of plain JSON values. Every 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -46,7 +47,7 @@ class Task:
     estimator: Any
     X: Array  # (n, d)
     y: Array  # (n,) class codes 0..ℓ−1
-    grid: Mapping[str, Sequence[Any]]
+    grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]  # one, or all points of several
     scaling: str = "dataset"
     engine: str = "fast"
     smoother: Mapping[str, int] = field(default_factory=dict)
@@ -57,18 +58,23 @@ class Task:
         """The number ℓ of classes of the whole data set."""
         return int(self.y.max()) + 1
 
+    @property
+    def grids(self) -> list[dict[str, list[Any]]]:
+        """The grid, or the several of them, as lists."""
+        several = [self.grid] if isinstance(self.grid, Mapping) else self.grid
+        return [{name: list(values) for name, values in grid.items()} for grid in several]
+
     def scaled(self) -> Array:
         """The features as ``search`` expects them: scaled, unless each fold scales for itself."""
         return scale_dataset(self.X, self.scaling)
 
     def search(self, X: Array, folds: Sequence[Fold], rows: Array | None = None, at: Any = None) -> GridResult:
         """Grid search over ``folds`` of all rows, or of some ``rows``; ``at`` narrows the grid to one point."""
-        grid = {k: list(v) for k, v in self.grid.items()} if at is None else {k: [v] for k, v in at.items()}
         return search(
             self.estimator,
             X if rows is None else X[rows],
             self.y if rows is None else self.y[rows],
-            grid,
+            self.grids if at is None else {k: [v] for k, v in at.items()},
             folds,
             engine=self.engine,
             scaling="fold" if self.scaling == "fold" else "none",
@@ -91,7 +97,7 @@ class Task:
     @property
     def n_points(self) -> int:
         """The number of points of the grid."""
-        return int(np.prod([len(v) for v in self.grid.values()], dtype=int))
+        return sum(math.prod(len(values) for values in grid.values()) for grid in self.grids)
 
 
 def published(task: Task, seed: int, folds: int | str = 10) -> Result:
@@ -118,11 +124,7 @@ def nested(task: Task, seed: int, folds: int | str = 10, inner_folds: int | str 
 
     The outer folds are those of ``published`` for the same seed, so that the two differ by the selection alone.
     """
-    X = task.scaled()
-    splits = make_folds(task.y, folds, seed)
-    outcomes = [
-        _choose_and_judge(task, X, split, inner_folds, derive(seed, "inner", i)) for i, split in enumerate(splits)
-    ]
+    outcomes = nested_outcomes(task, seed, make_folds(task.y, folds, seed), inner_folds)
     return {
         "error": float(np.mean([o.error for o in outcomes])),
         "chosen": [o.point for o in outcomes],
@@ -130,6 +132,14 @@ def nested(task: Task, seed: int, folds: int | str = 10, inner_folds: int | str 
         "fold_errors": [o.error for o in outcomes],
         "inner_errors": [o.inner_error for o in outcomes],
     }
+
+
+def nested_outcomes(task: Task, seed: int, splits: Sequence[Fold], inner_folds: Any) -> list[Outcome]:
+    """Judge each split at the point chosen by ``inner_folds`` of its training rows."""
+    X = task.scaled()
+    return [
+        _choose_and_judge(task, X, split, inner_folds, derive(seed, "inner", i)) for i, split in enumerate(splits)
+    ]
 
 
 def half_split(task: Task, seed: int, inner_folds: int | str = 5) -> Result:
@@ -302,7 +312,9 @@ def _rows_of_each_class(y: Array, wanted: Sequence[int], seed: int) -> Fold:
 
 
 @dataclass(frozen=True)
-class _Outcome:
+class Outcome:
+    """One split: what was predicted for its test rows at the point chosen on its training rows."""
+
     test: Array
     predictions: Array  # (|test|,)
     error: float
@@ -310,23 +322,23 @@ class _Outcome:
     inner_error: float | None
 
 
-def _choose_and_judge(task: Task, X: Array, split: Fold, inner_folds: int | str, seed: int) -> _Outcome:
+def _choose_and_judge(task: Task, X: Array, split: Fold, inner_folds: Any, seed: int) -> Outcome:
     """Choose a point on the training rows of a split, fit there, and predict its test rows."""
     train, test = split
     if task.n_points == 1:  # nothing to choose
-        point, inner_error = {k: v[0] for k, v in task.grid.items()}, None
+        point, inner_error = {k: v[0] for k, v in task.grids[0].items()}, None
     else:
         inner = _inner_search(task, X, train, inner_folds, seed)
         point, inner_error = inner.best_point, float(inner.best_error)
     judged = task.search(X, [split], at=point)
-    return _Outcome(test, judged.predictions[0][test], float(judged.best_error), _plain(point), inner_error)
+    return Outcome(test, judged.fold_predictions[0][0], float(judged.best_error), _plain(point), inner_error)
 
 
-def _inner_search(task: Task, X: Array, rows: Array, inner_folds: int | str, seed: int) -> GridResult:
+def _inner_search(task: Task, X: Array, rows: Array, inner_folds: Any, seed: int) -> GridResult:
     return task.search(X, make_folds(task.y[rows], inner_folds, seed), rows=rows)
 
 
-def _merge(outcomes: Sequence[_Outcome], n: int) -> Array:
+def _merge(outcomes: Sequence[Outcome], n: int) -> Array:
     merged = np.full(n, -1)
     for outcome in outcomes:
         merged[outcome.test] = outcome.predictions
@@ -338,7 +350,7 @@ def _all_errors(found: GridResult, task: Task, splits: Sequence[Fold]) -> dict[s
     names = list(found.points[0])
     return {
         "names": names,
-        "values": {name: [_scalar(v) for v in task.grid[name]] for name in names},
+        "values": {name: [_scalar(v) for v in task.grids[0][name]] for name in names},
         "fold_sizes": sizes.tolist(),
         "fold_mistakes": pack(np.rint(found.fold_errors * sizes).astype(int)),
     }

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
@@ -99,6 +99,41 @@ def test_scaling_inside_the_folds_equals_a_pipeline():
         for k, (train, test) in enumerate(folds):
             pipeline = make_pipeline(MinMaxScaler((-1, 1)), OneLSM(**point)).fit(data.X[train], data.y[train])
             assert result.fold_errors[i, k] == pytest.approx(1 - pipeline.score(data.X[test], data.y[test]))
+
+
+@pytest.mark.parametrize("scaling", ["none", "fold"])
+@pytest.mark.parametrize(
+    "machine", [OneLSM(), OneLSM(solver="nystrom", n_landmarks=20), KNeighborsClassifier()], ids=str
+)
+def test_folds_that_test_a_row_twice_are_judged_by_their_own_predictions(machine, scaling):
+    data = load_dataset("glass")
+    folds = list(RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0).split(data.X, data.y))
+    grid = (
+        {"n_neighbors": [1, 9]}
+        if isinstance(machine, KNeighborsClassifier)
+        else {"gamma": [0.01], "sigma": [0.3, 2]}
+    )
+    found = search(machine, data.X, data.y, grid, folds, scaling=scaling)
+    pipeline = make_pipeline(MinMaxScaler((-1, 1)) if scaling == "fold" else "passthrough", machine)
+    for i, point in enumerate(found.points):
+        pipeline[-1].set_params(**point)
+        for k, (train, test) in enumerate(folds):
+            predicted = pipeline.fit(data.X[train], data.y[train]).predict(data.X[test])
+            assert np.array_equal(found.fold_predictions[k][i], predicted)
+            assert found.fold_errors[i, k] == np.mean(predicted != data.y[test])
+    with pytest.raises(McLsError, match="tested by several folds"):
+        found.predictions  # noqa: B018
+
+
+def test_of_several_grids_every_point_is_judged_once():
+    X, y = load("iris")
+    folds = stratified_folds(y, 5, seed=0)
+    grids = [{"gamma": [0.1, 1.0], "sigma": [0.5, 2.0]}, {"gamma": [1.0, 9.0], "sigma": [2.0, 4.0]}]
+    found = search(OneLSM(), X, y, grids, folds)
+    points = [(point["sigma"], point["gamma"]) for point in found.points]
+    assert points == [(0.5, 0.1), (0.5, 1.0), (2.0, 0.1), (2.0, 1.0), (2.0, 9.0), (4.0, 1.0), (4.0, 9.0)]
+    for point, predicted in zip(found.points, found.predictions):
+        assert np.array_equal(predicted, search(OneLSM(**point), X, y, {}, folds).predictions[0])
 
 
 def test_one_split_scores_the_test_rows_only():
