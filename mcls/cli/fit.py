@@ -35,8 +35,9 @@ def fit(
         str,
         typer.Option(
             metavar="auto|paper|RANGES",
-            help="Widths around the median distance, the grid of the machine's paper, or ranges and lists joined "
-            "by commas, such as gamma=2^-8..2^2,sigma=0.5+1+2. What is left out has the grid of the paper.",
+            help="Widths around the median distance, extended around the choice; the grid of the machine's paper; or "
+            "ranges and lists joined by commas, such as gamma=2^-8..2^2,sigma=0.5+1+2. What is left out has the grid "
+            "of the paper.",
         ),
     ] = "auto",
     nested: Annotated[
@@ -53,8 +54,8 @@ def fit(
 
     --machine auto ranks the fast machines and tests the best two against each other.
 
-    --nested searches the grid inside each fold. The scaling, the automatic grid and the machine of auto still come
-    from all rows, and their optimism stays.
+    --nested searches the grid inside each fold, and prints the predictions of that. The scaling, the automatic grid
+    with its extension and the machine of auto still come from all rows, so some optimism remains.
 
     Example: mcls fit flowers.csv --target species -o flowers.mcls
     """
@@ -111,18 +112,21 @@ def _print(fitted: Fitted, automatic_grid: bool) -> None:
             rows,
         )
         typer.echo(f"5x2cv F-test of the best two: {fitted.ranking.verdict()}")
+    sample = f" on a sample of {len(found.rows)} of the {facts.rows} rows" * (len(found.rows) < facts.rows)
     typer.echo(
-        f"{facts.machine}: CV error {100 * found.error:.2f} %, standard deviation over the folds "
+        f"{facts.machine}: CV error {100 * found.error:.2f} %{sample}, standard deviation over the folds "
         f"{100 * found.spread:.2f} ({found.folds} folds, {len(found.results)} grid points, {len(found.rows)} rows; "
         f"the folds that choose also judge) at {_shown(found.best_params) or 'the parameters given'}"
     )
     if found.nested_error is not None and found.nested_spread is not None:
-        outside = ["the scaling", *["the grid"] * automatic_grid, *["the machine"] * (fitted.ranking is not None)]
+        grid = "the extended grid" if found.extended else "the grid"
+        outside = ["the scaling", *[grid] * automatic_grid, *["the machine"] * (fitted.ranking is not None)]
         typer.echo(
-            f"nested CV error {100 * found.nested_error:.2f} %, standard deviation over the folds "
+            f"nested CV error {100 * found.nested_error:.2f} %{sample}, standard deviation over the folds "
             f"{100 * found.nested_spread:.2f} (parameters chosen inside each fold; from all rows: {', '.join(outside)})"
         )
-    print_table("out-of-fold predictions", *fitted.confusion.table())
+    chosen = "at the parameters above" if found.nested_error is None else "parameters chosen inside each fold"
+    print_table(f"out-of-fold predictions, {chosen}", *fitted.confusion.table())
     options = {k: v for k, v in found.estimator.get_params(deep=False).items() if k in ("solver", "n_landmarks")}
     if options.get("solver") == "nystrom":
         typer.echo(f"fitted with {format_options(options)}")

@@ -35,7 +35,7 @@ _RANGE = re.compile(rf"\s*{_POWER.format(1)}\s*\.\.\s*{_POWER.format(2)}(?:\s+st
 _SINGLE = re.compile(rf"\s*{_POWER.format('')}\s*")
 _MOST_VALUES = 1000
 
-# Rows up to which threads share the widths; beyond, widths come one by one and the threads are those of BLAS.
+# Rows up to which threads share the widths or folds; beyond, they come one by one and the threads are those of BLAS.
 _THREADS_UP_TO = 2000
 
 
@@ -166,8 +166,8 @@ def search(
     engine : {"fast", "refit"}
         The machine's exact sweep, or a fit at every fold and point.
     n_threads : int
-        Kernel widths worked on at once; with more than 2000 rows, threads of BLAS. Pin BLAS to one thread
-        before: short calls with many threads are slower.
+        Kernel widths, or folds of a machine that works on rows, at once; with more than 2000 rows, threads of BLAS.
+        Pin BLAS to one thread before: short calls with many threads are slower.
     """
     keep_freed_blocks()
     grids = [expand_grid(each) for each in ([grid] if isinstance(grid, Mapping) else grid)]
@@ -200,12 +200,21 @@ def _sweeps(
 ) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]], Array]]:
     """Yield (kernel parameters, path points, predicted codes (path points, Σ|test|), fold after fold)."""
     kernelized = getattr(machine, "kernelized", False)
+    threads = n_threads > 1 and len(X) <= _THREADS_UP_TO
     paths = _paths(grids, KERNEL_PARAMETERS if kernelized else ())
     if not kernelized:
         ((_, path),) = paths
         if hasattr(machine, "sweep_features"):
-            with _blas_threads(n_threads):
-                scores = machine.sweep_features(X, y, folds, path, n_classes=n_classes, engine=engine)
+
+            def of(some: Sequence[Fold]) -> list[Array]:
+                return machine.sweep_features(X, y, some, path, n_classes=n_classes, engine=engine)
+
+            if threads:
+                with ThreadPoolExecutor(n_threads) as pool:
+                    scores = [found for part in pool.map(of, [[fold] for fold in folds]) for found in part]
+            else:
+                with _blas_threads(n_threads):
+                    scores = of(folds)
             yield {}, path, _codes(scores)
         else:
             yield {}, path, _refit_features(machine, X, y, folds, path)
@@ -237,7 +246,6 @@ def _sweeps(
     ) -> tuple[dict[str, Any], list[dict[str, Any]], Array]:
         return end(fixed, path, half.result())
 
-    threads = n_threads > 1 and len(X) <= _THREADS_UP_TO
     if not threads:
         with _blas_threads(n_threads):
             yield from (end(fixed, path, begin(fixed)) for fixed, path in paths)

@@ -26,6 +26,7 @@ class Machine:
 
     ``grid`` gives the default values of what a grid search tunes; ``smoother`` says for each of those
     parameters whether larger (+1) or smaller (−1) is the smoother model, to break ties in a grid.
+    ``draws_with`` gives values of parameters without which a machine that has a ``random_state`` draws nothing.
     """
 
     name: str
@@ -35,12 +36,19 @@ class Machine:
     params: Mapping[str, Any] = field(default_factory=dict)
     grid: Mapping[str, str] = field(default_factory=lambda: dict(_PAPER_GRID))
     smoother: Mapping[str, int] = field(default_factory=lambda: {"gamma": 1, "sigma": 1})
+    draws_with: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def cls(self) -> Any:
         """The estimator class (imports it)."""
         module, _, name = self.target.partition(":")
         return getattr(importlib.import_module(module), name)
+
+    def draws(self, estimator: Any) -> bool:
+        """Whether an estimator of this machine draws random numbers."""
+        parameters = estimator.get_params(deep=False)
+        chosen = all(str(parameters[name]) in values for name, values in self.draws_with.items())
+        return "random_state" in parameters and chosen
 
     def create(self, **params: Any) -> Any:
         """Make an estimator; a parameter it does not have is refused with the valid ones listed."""
@@ -84,6 +92,7 @@ for _machine in (
         "mcls.machines.lsm:OneLSM",
         "all one-against-all least-squares classifiers from one matrix inverse",
         "honeine2013, Sec. 5, eq. (24)-(25)",
+        draws_with={"solver": ("nystrom",)},
     ),
     Machine(
         "ovA",
@@ -179,6 +188,7 @@ for _machine in (
         "mcls.machines.ecoc:ECOC",
         "error-correcting output codes: any code, any decoder, any binary machine",
         "keshet2014, Sec. 1.3; Allwein et al. 2000",
+        draws_with={"coding": ("dense-random", "sparse-random")},
     ),
     Machine(
         "decoc",

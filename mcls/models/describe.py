@@ -48,11 +48,12 @@ def _table_rows(model: TableModel) -> list[list[str]]:
             rows.append([f"column {column.name}", f"numbers, {column.low:g} to {column.high:g}"])
         else:
             rows.append([f"column {column.name}", f"text: {_some(column.levels)}"])
+    sample = "" if facts.rows_searched == facts.rows else f" of the {facts.rows}"
     rows.append(
         [
             "CV error",
             f"{100 * facts.cv_error:.2f} %, standard deviation over the folds {100 * facts.cv_spread:.2f} "
-            f"({facts.folds} folds of {facts.rows_searched} rows, seed {facts.seed})",
+            f"({facts.folds} folds of {facts.rows_searched}{sample} rows, seed {facts.seed})",
         ]
     )
     if facts.nested_error is not None:

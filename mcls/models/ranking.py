@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from mcls.evaluation.grid import GridResult
 from mcls.evaluation.protocols import five_by_two, hold_out_rows
 from mcls.evaluation.statistics import TestResult, ftest_5x2cv
-from mcls.models.selection import Quest, Say, Selection, prepare
+from mcls.models.selection import IN_PYTHON, Quest, Say, Selection, prepare, read_folds
 from mcls.seeds import derive
 
 #: The registered machines with a closed-form fit and an exact sweep, one of each kind: oneLSM stands for ovA and rlsc,
@@ -60,44 +60,53 @@ def rank(
     grid: Any = "auto",
     machines: Sequence[str] = FAST_MACHINES,
     *,
-    folds: int | str = 10,
+    folds: Any = 10,
     seed: int = 0,
     nested: bool = False,
     say: Say | None = None,
+    advice: str = IN_PYTHON,
 ) -> tuple[Selection, Ranking]:
     """Search each machine's grid on the same folds, test the best two, and fit the best.
 
     Equal errors are ordered as the machines are given: the cheaper first. ``nested`` estimates the error of the best
     with its parameters chosen inside each fold; that it is the best was seen on all rows.
     """
+    folds = read_folds(folds)
     quests: list[Quest] = []
     found: list[GridResult] = []
     ranked: list[Ranked] = []
     for machine in machines:
         started = time.perf_counter()
-        quests.append(prepare(X, y, machine, grid, folds=folds, seed=seed, say=None if quests else say))
+        quest = prepare(X, y, machine, grid, folds=folds, seed=seed, say=None if quests else say)
+        if quests:  # a splitter may draw other folds each time
+            quest = replace(quest, splits=quests[0].splits)
+        quests.append(quest)
         found.append(quests[-1].search())
         spread = float(found[-1].fold_errors[found[-1].best].std())
         seconds = time.perf_counter() - started
         ranked.append(Ranked(machine, found[-1].best_error, spread, seconds, found[-1].best_point))
     order = np.argsort([r.error for r in ranked], kind="stable").tolist()
-    best, second = quests[order[0]], quests[order[1]]
+    best, second = ((quests[i], found[i]) for i in order[:2])
     test, errors = compare(best, second, say)
-    estimate = best.nested() if nested else (None, None)
-    chosen = best.finish(found[order[0]], estimate, say)
+    estimate = best[0].nested(best[1]) if nested else None
+    chosen = best[0].finish(best[1], estimate, say, advice)
     return chosen, Ranking(tuple(ranked[i] for i in order), test, errors)
 
 
-def compare(a: Quest, b: Quest, say: Say | None = None) -> tuple[TestResult, tuple[float, float]]:
-    """5×2cv F-test of two prepared searches on the same halves, each half's parameters chosen inside it."""
-    rows = a.rows
+def compare(
+    a: tuple[Quest, GridResult], b: tuple[Quest, GridResult], say: Say | None = None
+) -> tuple[TestResult, tuple[float, float]]:
+    """5×2cv F-test of two searches on the same halves, each half's parameters chosen inside it."""
+    rows, codes, seed = a[0].rows, a[0].codes, a[0].seed
     if len(rows) > TEST_ROWS:
-        rows = rows[np.sort(hold_out_rows(a.codes[rows], TEST_ROWS / len(rows), derive(a.seed, "test"), None)[0])]
+        rows = rows[np.sort(hold_out_rows(codes[rows], TEST_ROWS / len(rows), derive(seed, "test"), None)[0])]
         if say is not None:
             say(f"the F-test of the best two uses a stratified sample of {len(rows)} rows")
+    errors = []
     with threadpool_limits(1):
-        errors = [
-            [five_by_two(quest.task(rows), derive(a.seed, "5x2cv", i), a.folds)["errors"] for i in range(5)]
-            for quest in (a, b)
-        ]
+        for quest, found in (a, b):
+            task = quest.task(found, rows)
+            errors.append(
+                [five_by_two(task, derive(seed, "5x2cv", i), quest.inner_folds)["errors"] for i in range(5)]
+            )
     return ftest_5x2cv(*errors), (float(np.mean(errors[0])), float(np.mean(errors[1])))

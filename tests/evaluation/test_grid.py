@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from mcls import ECOC, RLSC, OneLSM, VoLSSVM, VoRLS
+from mcls import ECOC, ELM, RLSC, OneLSM, VoLSSVM, VoRLS
 from mcls.data import load_dataset
 from mcls.errors import McLsError
 from mcls.evaluation.folds import class_half_split, make_folds, stratified_folds
@@ -123,6 +123,18 @@ def test_folds_that_test_a_row_twice_are_judged_by_their_own_predictions(machine
             assert found.fold_errors[i, k] == np.mean(predicted != data.y[test])
     with pytest.raises(McLsError, match="tested by several folds"):
         found.predictions  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "machine", [OneLSM(), OneLSM(solver="nystrom", n_landmarks=20), ELM(n_hidden=20)], ids=str
+)
+def test_threads_change_nothing(machine):
+    X, y = load("glass")
+    folds = stratified_folds(y, 5, seed=0)
+    grid = {"C": [0.1, 9.0]} if isinstance(machine, ELM) else GRID
+    one, two = (search(machine, X, y, grid, folds, n_threads=n) for n in (1, 2))
+    assert one.points == two.points
+    assert np.array_equal(one.predictions, two.predictions)
 
 
 def test_of_several_grids_every_point_is_judged_once():
