@@ -83,14 +83,14 @@ def test_what_is_printed_with_the_nested_error_comes_from_the_same_choice(tmp_pa
         tmp_path / "m",
     ]
     flat, nested = call(*args)[1], call(*args, "--nested")[1]
-    assert "out-of-fold predictions, at the parameters above" in flat
-    assert "out-of-fold predictions, parameters chosen inside each fold" in nested
     for out, which in ((flat, ": CV error"), (nested, "nested CV error")):
         error = float(re.search(rf"{which} ([\d.]+) %", out)[1])
         counts = np.array(
             [re.findall(r"\d+", line)[:3] for line in out.splitlines() if re.match(r" *[a-z]+ +\d", line)]
         )
         assert error == pytest.approx(100 * (1 - np.trace(counts.astype(int)) / 150), abs=0.01)
+    assert "out-of-fold predictions, at the parameters above" in flat
+    assert "out-of-fold predictions, parameters chosen inside each fold" in nested
     assert re.search(r": CV error ([\d.]+) %", nested)[1] != re.search(r"nested CV error ([\d.]+) %", nested)[1]
 
 

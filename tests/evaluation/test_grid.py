@@ -119,8 +119,8 @@ def test_folds_that_test_a_row_twice_are_judged_by_their_own_predictions(machine
         pipeline[-1].set_params(**point)
         for k, (train, test) in enumerate(folds):
             predicted = pipeline.fit(data.X[train], data.y[train]).predict(data.X[test])
-            assert np.array_equal(found.fold_predictions[k][i], predicted)
             assert found.fold_errors[i, k] == np.mean(predicted != data.y[test])
+            assert np.array_equal(found.fold_predictions[k][i], predicted)
     with pytest.raises(McLsError, match="tested by several folds"):
         found.predictions  # noqa: B018
 
