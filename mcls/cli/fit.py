@@ -43,8 +43,9 @@ def fit(
         str,
         typer.Option(
             metavar="auto|paper|RANGES",
-            help="Widths around the median distance, the grid of the machine's paper, or ranges and lists joined "
-            "by commas, such as gamma=2^-8..2^2,sigma=0.5+1+2. What is left out has the grid of the paper.",
+            help="Widths around the median distance, extended around the choice; the grid of the machine's paper; or "
+            "ranges and lists joined by commas, such as gamma=2^-8..2^2,sigma=0.5+1+2. What is left out has the grid "
+            "of the paper.",
         ),
     ] = "auto",
     drop: Drop = None,
@@ -71,8 +72,8 @@ def fit(
 
     --machine auto ranks the fast machines and tests the best two against each other.
 
-    --nested searches the grid inside each fold. The scaling, the automatic grid and the machine of auto still come
-    from all rows, and their optimism stays.
+    --nested searches the grid inside each fold, and prints the predictions of that. The scaling, the automatic grid
+    with its extension and the machine of auto still come from all rows, so some optimism remains.
 
     The interval beside an error is Wilson's of 95 % for so many rows, equal rows counted once; the error of always
     saying the largest class is the one to beat.
@@ -152,16 +153,19 @@ def _print(fitted: Fitted, automatic_grid: bool) -> None:
         typer.echo(f"5x2cv F-test of the best two: {fitted.ranking.verdict()}")
     searched = f"{len(found.rows)} of {facts.rows}" if len(found.rows) < facts.rows else str(facts.rows)
     measured = f"{found.folds} folds, {len(found.results)} grid points, {searched} rows"
+    sample = f" on a sample of {len(found.rows)} of the {facts.rows} rows" * (len(found.rows) < facts.rows)
     cv_error = show_error(found.error, facts.cv_interval, measured, "the folds that choose also judge")
     typer.echo(
-        f"{facts.machine}: CV error {cv_error}, {100 * facts.baseline:.2f} % for always the largest class, "
+        f"{facts.machine}: CV error{sample} {cv_error}, {100 * facts.baseline:.2f} % for always the largest class, "
         f"at {_shown(found.best_params) or 'the parameters given'}"
     )
     if found.nested_error is not None:
-        outside = ["the scaling", *["the grid"] * automatic_grid, *["the machine"] * (fitted.ranking is not None)]
+        grid = "the extended grid" if found.extended else "the grid"
+        outside = ["the scaling", *[grid] * automatic_grid, *["the machine"] * (fitted.ranking is not None)]
         how = ("parameters chosen inside each fold", f"from all rows: {', '.join(outside)}")
-        typer.echo(f"nested CV error {show_error(found.nested_error, interval(found.nested_error), *how)}")
-    print_table("out-of-fold predictions", *fitted.confusion.table())
+        typer.echo(f"nested CV error{sample} {show_error(found.nested_error, interval(found.nested_error), *how)}")
+    chosen = "at the parameters above" if found.nested_error is None else "parameters chosen inside each fold"
+    print_table(f"out-of-fold predictions, {chosen}", *fitted.confusion.table())
     options = {k: v for k, v in found.estimator.get_params(deep=False).items() if k in ("solver", "n_landmarks")}
     if options.get("solver") == "nystrom":
         typer.echo(f"fitted with {format_options(options)}")

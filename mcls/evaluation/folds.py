@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedKFold, check_cv
 
 from mcls.errors import McLsError
 from mcls.terminal import counted
@@ -37,16 +37,50 @@ def parse_folds(text: Any) -> int | str:
     raise McLsError(f"must be a number from 2 to 1000, or loo to leave out one row at a time; got {text!r}")
 
 
-def make_folds(y: Array, k: int | str, seed: int, groups: Array | None = None) -> list[Fold]:
-    """The k folds of ``stratified_folds``, or with k = ``"loo"`` one fold per row, or per group of rows.
+def make_folds(y: Array, k: Any, seed: int, groups: Array | None = None) -> list[Fold]:
+    """The k folds of ``stratified_folds``, with k = ``"loo"`` one fold per row or per group of rows, or those that
+    ``given_folds`` takes.
 
     >>> [test.tolist() for _, test in make_folds(np.array([0, 1, 1]), "loo", seed=0)]
     [[0], [1], [2]]
     """
+    if not isinstance(k, int | np.integer | str):
+        return given_folds(y, k, groups)
     if k != LEAVE_ONE_OUT:
         return stratified_folds(y, int(k), seed, groups)
     parts = np.arange(len(y)) if groups is None else np.unique(groups, return_inverse=True)[1]
     return _folds_of(parts, int(parts.max()) + 1)
+
+
+def given_folds(y: Array, folds: Any, groups: Array | None = None) -> list[Fold]:
+    """The folds of a scikit-learn splitter, or a list of (train, test) row indices; they may overlap.
+
+    >>> given_folds(np.array([0, 1, 1]), [([0, 1], [2])])
+    [(array([0, 1]), array([2]))]
+    """
+    if folds is None:
+        raise McLsError("folds is a number, 'loo', a scikit-learn splitter or a list of (train, test); got None")
+    try:
+        found = [
+            (np.asarray(train), np.asarray(test))
+            for train, test in check_cv(folds).split(np.zeros((len(y), 1)), y, groups)
+        ]
+    except (TypeError, ValueError) as error:
+        told = " ".join(str(error).split())
+        raise McLsError(f"folds={repr(folds)[:80]} does not split {len(y)} rows: {told[:200]}") from None
+    if not found:
+        raise McLsError("folds is an empty list; give at least one pair of training and test rows")
+    for i, (train, test) in enumerate(found):
+        are_rows = all(
+            rows.ndim == 1 and len(rows) and rows.dtype.kind in "iu" and 0 <= rows.min() and rows.max() < len(y)
+            for rows in (train, test)
+        )
+        if not are_rows or len(np.intersect1d(train, test)):
+            raise McLsError(
+                f"fold {i} must be two lists of row numbers from 0 to {len(y) - 1}, training and test, "
+                "with a row in each and none in both"
+            )
+    return found
 
 
 def stratified_folds(y: Array, k: int, seed: int, groups: Array | None = None) -> list[Fold]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 Item = TypeVar("Item")
+Grid = Mapping[str, Any]  # parameter → values
 
 _NUMBER = r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?"
 _POWER = rf"(?P<base{{0}}>{_NUMBER})\^(?P<power{{0}}>{_NUMBER})"
@@ -42,7 +43,7 @@ _MOST_VALUES = 1000
 #: Told what is being done and how much of it: ("grid points", 9, 81), or None where the total is not known.
 OnStep = Callable[[str, int, int | None], None]
 
-# Rows up to which threads share the widths; beyond, widths come one by one and the threads are those of BLAS.
+# Rows up to which threads share the widths or folds; beyond, they come one by one and the threads are those of BLAS.
 _THREADS_UP_TO = 2000
 
 
@@ -82,12 +83,38 @@ def expand_grid(grid: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 @dataclass(frozen=True)
 class GridResult:
-    """What a grid search saw: all points, the error of each fold, the predictions out of fold, the choice."""
+    """What a grid search saw: all points, what each fold predicted and its error, and the choice."""
 
     points: list[dict[str, Any]]
+    tests: list[Array]  # the rows that each fold tests
+    fold_predictions: list[Array]  # (points, |test|) class codes, one array per fold
     fold_errors: Array  # (points, folds), fractions
-    predictions: Array  # (points, n) class codes; −1 for a row that no fold tests
+    n_rows: int
     best: int  # index of the chosen point
+
+    @property
+    def predictions(self) -> Array:
+        """Class codes (points, n) out of fold, −1 for a row that no fold tests.
+
+        Repeated folds have no such table, since they predict a row several times: see ``fold_predictions``.
+        """
+        tested = np.concatenate(self.tests)
+        if len(np.unique(tested)) < len(tested):
+            raise McLsError("some rows are tested by several folds: take the predictions of each fold")
+        merged = np.full((len(self.points), self.n_rows), -1, dtype=np.int16)
+        merged[:, tested] = np.concatenate(self.fold_predictions, axis=1)
+        return merged
+
+    def joined(self, other: GridResult) -> GridResult:
+        """The points of both searches, which judged them on the same folds; the choice stays."""
+        return replace(
+            self,
+            points=self.points + other.points,
+            fold_predictions=[
+                np.concatenate(codes) for codes in zip(self.fold_predictions, other.fold_predictions)
+            ],
+            fold_errors=np.concatenate([self.fold_errors, other.fold_errors]),
+        )
 
     @property
     def errors(self) -> Array:
@@ -139,7 +166,7 @@ def search(
     machine: Any,
     X: Array,
     y: Array,
-    grid: Mapping[str, Any],
+    grid: Grid | Sequence[Grid],
     folds: Sequence[Fold],
     *,
     engine: str = "fast",
@@ -157,47 +184,42 @@ def search(
         One of ours, or any scikit-learn classifier.
     X, y : arrays (n, d), (n,)
         Features, already scaled unless ``scaling="fold"``, and class codes 0..ℓ−1.
-    grid : dict
-        Parameter → values, as ``parse_values`` reads them.
+    grid : dict or list of dict
+        Parameter → values, as ``parse_values`` reads them; of several grids, every point once.
     folds : list of (train, test)
-        Index arrays; the same for every point.
+        Index arrays; the same for every point. They may overlap.
     engine : {"fast", "refit"}
         The machine's exact sweep, or a fit at every fold and point.
     n_threads : int
-        Kernel widths worked on at once; with more than 2000 rows, threads of BLAS. Pin BLAS to one thread
-        before: short calls with many threads are slower.
+        Kernel widths, or folds of a machine that works on rows, at once; with more than 2000 rows, threads of BLAS.
+        Pin BLAS to one thread before: short calls with many threads are slower.
     on_step : callable, optional
         Told how many points of the grid, or with ``scaling="fold"`` how many folds, are done.
     """
     keep_freed_blocks()
-    values = expand_grid(grid)
+    grids = [expand_grid(each) for each in ([grid] if isinstance(grid, Mapping) else grid)]
     ell = int(y.max()) + 1 if n_classes is None else n_classes
+    tests = [test for _, test in folds]
     points: list[dict[str, Any]] = []
-    predictions: list[Array] = []  # (path points, n) each
+    codes: list[Array]  # (points, |test|) each
     if scaling == "fold":
         parts = [
-            search(machine, to_range(X, X[f[0]]), y, values, [f], engine=engine, n_classes=ell)
+            search(machine, to_range(X, X[f[0]]), y, grids, [f], engine=engine, n_classes=ell)
             for f in steps(folds, "folds", on_step)
         ]
-        points = parts[0].points
-        merged = np.full((len(points), len(y)), -1, dtype=np.int16)
-        for part, (_, test) in zip(parts, folds):
-            merged[:, test] = part.predictions[:, test]
-        predictions = [merged]
+        points, codes = parts[0].points, [part.fold_predictions[0] for part in parts]
     else:
-        tested = np.concatenate([test for _, test in folds])
         told = on_step or (lambda *step: None)
-        n_points = prod(len(v) for v in values.values())
+        n_points = sum(prod(len(v) for v in values.values()) for values in grids)
         told("grid points", 0, n_points)
-        for fixed, path, found in _sweeps(machine, X, y, values, folds, ell, engine, n_threads):
+        found = []
+        for fixed, path, predicted in _sweeps(machine, X, y, grids, folds, ell, engine, n_threads):
             points += [{**fixed, **point} for point in path]
-            block = np.full((len(path), len(y)), -1, dtype=np.int16)
-            block[:, tested] = found
-            predictions.append(block)
+            found.append(predicted.astype(np.int16))
             told("grid points", len(points), n_points)
-    codes = np.concatenate(predictions)
-    errors = np.stack([(codes[:, test] != y[test]).mean(axis=1) for _, test in folds], axis=1)
-    return GridResult(points, errors, codes, choose(points, errors.mean(axis=1), smoother))
+        codes = np.split(np.concatenate(found), np.cumsum([len(test) for test in tests])[:-1], axis=1)
+    errors = np.stack([(c != y[test]).mean(axis=1) for c, test in zip(codes, tests, strict=True)], axis=1)
+    return GridResult(points, tests, codes, errors, len(y), choose(points, errors.mean(axis=1), smoother))
 
 
 def steps(items: Sequence[Item], what: str, on_step: OnStep | None) -> Iterator[Item]:
@@ -212,7 +234,7 @@ def _sweeps(
     machine: Any,
     X: Array,
     y: Array,
-    values: Mapping[str, list[Any]],
+    grids: Sequence[Mapping[str, list[Any]]],
     folds: Sequence[Fold],
     n_classes: int,
     engine: str,
@@ -221,15 +243,25 @@ def _sweeps(
     """Yield (kernel parameters, path points, predicted codes (path points, Σ|test|), fold after fold)."""
     machine = as_machine(machine)
     on_kernel = machine.works_on == "kernel"
-    outer = [name for name in values if on_kernel and name in KERNEL_PARAMETERS]
-    path = [dict(point) for point in _points({k: v for k, v in values.items() if k not in outer})]
+    threads = n_threads > 1 and len(X) <= _THREADS_UP_TO
+    paths = _paths(grids, KERNEL_PARAMETERS if on_kernel else ())
     if not on_kernel:
-        with _blas_threads(n_threads):
-            scores = machine.sweep(X, y, folds, path, n_classes=n_classes, engine=engine)
+        ((_, path),) = paths
+
+        def of(some: Sequence[Fold]) -> list[Array]:
+            scores: list[Array] = machine.sweep(X, y, some, path, n_classes=n_classes, engine=engine)
+            return scores
+
+        if threads and machine.swept:
+            with ThreadPoolExecutor(n_threads) as pool:
+                scores = [found for part in pool.map(of, [[fold] for fold in folds]) for found in part]
+        else:
+            with _blas_threads(n_threads):
+                scores = of(folds)
         yield {}, path, _codes(scores)
         return
-    widths = _points({name: values[name] for name in outer})
-    D2 = squared_distances(X) if "gaussian" in values.get("kernel", [machine.kernel]) else None
+    some_gaussian = any("gaussian" in values.get("kernel", [machine.kernel]) for values in grids)
+    D2 = squared_distances(X) if some_gaussian else None
 
     def begin(fixed: dict[str, Any]) -> tuple[Any, Array, Any]:
         current = copy(machine)  # parameters are the same objects, and nothing is fitted
@@ -244,26 +276,27 @@ def _sweeps(
         return current, K, current.prepare(K) if threads and engine == "fast" else None
 
     def end(
-        fixed: dict[str, Any], begun: tuple[Any, Array, Any]
+        fixed: dict[str, Any], path: list[dict[str, Any]], begun: tuple[Any, Array, Any]
     ) -> tuple[dict[str, Any], list[dict[str, Any]], Array]:
         current, K, prepared = begun
         scores = current.sweep(K, y, folds, path, n_classes=n_classes, engine=engine, prepared=prepared)
         return fixed, path, _codes(scores)
 
-    def finish(fixed: dict[str, Any], half: Future[Any]) -> tuple[dict[str, Any], list[dict[str, Any]], Array]:
-        return end(fixed, half.result())
+    def finish(
+        fixed: dict[str, Any], path: list[dict[str, Any]], half: Future[Any]
+    ) -> tuple[dict[str, Any], list[dict[str, Any]], Array]:
+        return end(fixed, path, half.result())
 
-    threads = n_threads > 1 and len(X) <= _THREADS_UP_TO
     if not threads:
         with _blas_threads(n_threads):
-            yield from (end(fixed, begin(fixed)) for fixed in widths)
+            yield from (end(fixed, path, begin(fixed)) for fixed, path in paths)
         return
     with ThreadPoolExecutor(n_threads) as pool:
         # Halves of a width are smaller pieces to share; few enough are under way that memory does not matter.
-        begun: deque[tuple[dict[str, Any], Future[Any]]] = deque()
+        begun: deque[tuple[dict[str, Any], list[dict[str, Any]], Future[Any]]] = deque()
         ended = []
-        for fixed in widths:
-            begun.append((fixed, pool.submit(begin, fixed)))
+        for fixed, path in paths:
+            begun.append((fixed, path, pool.submit(begin, fixed)))
             if len(begun) > n_threads:
                 ended.append(pool.submit(finish, *begun.popleft()))
         ended += [pool.submit(finish, *half) for half in begun]
@@ -281,6 +314,19 @@ def _codes(scores: Sequence[Array]) -> Array:
     codes = joined.argmax(axis=-1)
     codes[np.isneginf(joined.max(axis=-1))] = -1
     return codes
+
+
+def _paths(
+    grids: Sequence[Mapping[str, list[Any]]], outer: Sequence[str]
+) -> list[tuple[dict[str, Any], list[dict[str, Any]]]]:
+    """The different values of the ``outer`` parameters, each with the points that are swept there."""
+    paths: dict[tuple[Any, ...], tuple[dict[str, Any], list[dict[str, Any]]]] = {}
+    for values in grids:
+        path = _points({name: v for name, v in values.items() if name not in outer})
+        for fixed in _points({name: v for name, v in values.items() if name in outer}):
+            known = paths.setdefault(tuple(fixed.items()), (fixed, []))[1]
+            known += [point for point in path if point not in known] if known else path
+    return list(paths.values())
 
 
 def _points(values: Mapping[str, list[Any]]) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,7 +29,7 @@ class Task:
     estimator: Any
     X: Array  # (n, d)
     y: Array  # (n,) class codes 0..ℓ−1
-    grid: Mapping[str, Sequence[Any]]
+    grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]  # one, or all points of several
     scaling: str = "dataset"
     engine: str = "fast"
     smoother: Mapping[str, int] = field(default_factory=dict)
@@ -41,18 +42,23 @@ class Task:
         """The number ℓ of classes of the whole data set."""
         return int(self.y.max()) + 1
 
+    @property
+    def grids(self) -> list[dict[str, list[Any]]]:
+        """The grid, or the several of them, as lists."""
+        several = [self.grid] if isinstance(self.grid, Mapping) else self.grid
+        return [{name: list(values) for name, values in grid.items()} for grid in several]
+
     def scaled(self) -> Array:
         """The features as ``search`` expects them: scaled, unless each fold scales for itself."""
         return scale_dataset(self.X, self.scaling)
 
     def search(self, X: Array, folds: Sequence[Fold], rows: Array | None = None, at: Any = None) -> GridResult:
         """Grid search over ``folds`` of all rows, or of some ``rows``; ``at`` narrows the grid to one point."""
-        grid = {k: list(v) for k, v in self.grid.items()} if at is None else {k: [v] for k, v in at.items()}
         return search(
             self.estimator,
             X if rows is None else X[rows],
             self.y if rows is None else self.y[rows],
-            grid,
+            self.grids if at is None else {k: [v] for k, v in at.items()},
             folds,
             engine=self.engine,
             scaling="fold" if self.scaling == "fold" else "none",
@@ -75,4 +81,4 @@ class Task:
     @property
     def n_points(self) -> int:
         """The number of points of the grid."""
-        return int(np.prod([len(v) for v in self.grid.values()], dtype=int))
+        return sum(math.prod(len(values) for values in grid.values()) for grid in self.grids)

@@ -359,6 +359,8 @@ def effective_grid(
         and name not in machine.params
         and not (name == "sigma" and isinstance(kernel, str) and kernel != "gaussian" and "kernel" not in merged)
     }
+    if "solver" in grid:
+        raise McLsError(f"a solver is not tuned but given as an option, such as {machine.name}:solver=NAME")
     check_values(estimator, grid)
     if math.prod(len(v) for v in grid.values()) > MOST_POINTS:
         raise McLsError(f"the grid of {machine.name} has more than {MOST_POINTS} points; use shorter ranges")

@@ -18,6 +18,7 @@ class ForeignMachine:
     """A scikit-learn classifier with the part of our interface that cross-validation needs."""
 
     works_on = "rows"
+    swept: tuple[str, ...] = ()
     has_facts = False
 
     def __init__(self, classifier: Any) -> None:

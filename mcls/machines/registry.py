@@ -39,6 +39,7 @@ class Machine:
 
     ``params`` are fixed; ``tuned`` is what a grid search tunes by default; ``auto`` says whether ``mcls fit --machine
     auto`` tries it; ``many_rows`` are the options by which it does without the kernel matrix of all rows, where it can.
+    ``draws_with`` gives values of parameters without which a machine that has a ``random_state`` draws nothing.
     What can be asked of the loaded class stands there (see :class:`~mcls.machines.base.BaseMachine`).
     """
 
@@ -50,6 +51,7 @@ class Machine:
     tuned: Mapping[str, Tuned] = field(default_factory=lambda: _PAPER)
     auto: bool = False
     many_rows: Mapping[str, Any] = field(default_factory=dict)
+    draws_with: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def grid(self) -> dict[str, Any]:
@@ -66,6 +68,12 @@ class Machine:
         """The estimator class (imports it)."""
         module, _, name = self.target.partition(":")
         return getattr(importlib.import_module(module), name)
+
+    def draws(self, estimator: Any) -> bool:
+        """Whether an estimator of this machine draws random numbers."""
+        parameters = estimator.get_params(deep=False)
+        chosen = all(str(parameters[name]) in values for name, values in self.draws_with.items())
+        return "random_state" in parameters and chosen
 
     def create(self, **params: Any) -> Any:
         """Make an estimator; a parameter it does not have is refused with the valid ones listed."""
@@ -121,6 +129,7 @@ for _machine in (
         "honeine2013, Sec. 5, eq. (24)-(25)",
         auto=True,
         many_rows={"solver": "nystrom", "n_landmarks": 4000},
+        draws_with={"solver": ("nystrom",)},
     ),
     Machine(
         "ovA",
@@ -215,6 +224,7 @@ for _machine in (
         "mcls.machines.ecoc:ECOC",
         "error-correcting output codes: any code, any decoder, any binary machine",
         "keshet2014, Sec. 1.3; Allwein et al. 2000",
+        draws_with={"coding": ("dense-random", "sparse-random")},
     ),
     Machine(
         "decoc",

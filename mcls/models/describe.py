@@ -51,7 +51,8 @@ def _table_rows(model: TableModel) -> list[list[str]]:
             rows.append([f"column {column.name}", f"numbers, {column.low:g} to {column.high:g}"])
         else:
             rows.append([f"column {column.name}", f"text: {_some(column.levels)}"])
-    searched = f"{facts.folds} folds of {facts.rows_searched} rows, seed {facts.seed}"
+    sample = "" if facts.rows_searched == facts.rows else f" of the {facts.rows}"
+    searched = f"{facts.folds} folds of {facts.rows_searched}{sample} rows, seed {facts.seed}"
     rows.append(["CV error", show_error(facts.cv_error, facts.cv_interval, searched)])
     if facts.nested_error is not None:
         known = "parameters chosen inside each fold; scaling, grid and machine fixed before"

@@ -18,7 +18,7 @@ from mcls.evaluation.statistics import wilson
 from mcls.machines.registry import get_machine
 from mcls.models.judging import Confusion
 from mcls.models.ranking import Ranking, rank
-from mcls.models.selection import Say, Selection, select
+from mcls.models.selection import AS_FLAGS, Say, Selection, select
 from mcls.models.state import machine_class
 from mcls.models.table import Facts, TableModel
 from mcls.specs import parse_spec
@@ -27,7 +27,7 @@ AUTO = "auto"
 
 
 class Fitted(NamedTuple):
-    """The model, how it was chosen, the out-of-fold confusion, and with ``auto`` the ranking."""
+    """The model, how it was chosen, the confusion out of fold (nested, if asked for), and with ``auto`` the ranking."""
 
     model: TableModel
     selection: Selection
@@ -76,7 +76,7 @@ def fit_table(
     X = encoder.encode({column.name: column_values(column) for column in columns})
     y = np.array(labels.levels)[labels.codes]
     settings: dict[str, Any] = {"folds": folds, "seed": seed, "nested": nested, "groups": groups}
-    settings |= {"say": say, "on_step": on_step}
+    settings |= {"say": say, "on_step": on_step, "advice": AS_FLAGS}
     ranking = None
     if automatic:
         selection, ranking = rank(X, y, grid, **settings)
@@ -104,7 +104,8 @@ def fit_table(
         dropped=list(drop),
     )
     model = TableModel(selection.estimator, encoder, labels.name, facts)
-    confusion = Confusion.of(y[selection.rows], selection.predictions, selection.estimator.classes_)
+    honest = selection.predictions if selection.nested_predictions is None else selection.nested_predictions
+    confusion = Confusion.of(y[selection.tested], honest, selection.estimator.classes_)
     return Fitted(model, selection, confusion, ranking)
 
 

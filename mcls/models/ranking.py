@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,12 @@ from mcls.evaluation.folds import EQUAL_ROWS
 from mcls.evaluation.grid import GridResult, OnStep, steps
 from mcls.evaluation.protocols import five_by_two, hold_out_rows
 from mcls.evaluation.statistics import TestResult, ftest_5x2cv
-from mcls.models.selection import Quest, Say, Selection, prepare
+from mcls.machines.registry import MACHINES
+from mcls.models.selection import IN_PYTHON, Quest, Say, Selection, prepare, read_folds
 from mcls.seeds import derive
 
-#: The registered machines with a closed-form fit and an exact sweep, one of each kind: oneLSM stands for ovA and rlsc,
-#: which are the same function of the data.
-FAST_MACHINES = ("oneLSM", "ovO", "voLSSVM", "voRLS-beta", "lssvm")
+#: What the registry says ``auto`` tries: machines with a closed-form fit and an exact sweep, one of each kind.
+AUTO_MACHINES = tuple(name for name, machine in MACHINES.items() if machine.auto)
 #: Rows of the F-test, which searches the grid ten times a machine.
 TEST_ROWS = 1000
 
@@ -61,20 +61,22 @@ def rank(
     X: Any,
     y: Any,
     grid: Any = "auto",
-    machines: Sequence[str] = FAST_MACHINES,
+    machines: Sequence[str] = AUTO_MACHINES,
     *,
-    folds: int | str = 10,
+    folds: Any = 10,
     seed: int = 0,
     nested: bool = False,
     groups: Any = EQUAL_ROWS,
     say: Say | None = None,
     on_step: OnStep | None = None,
+    advice: str = IN_PYTHON,
 ) -> tuple[Selection, Ranking]:
     """Search each machine's grid on the same folds, test the best two, and fit the best.
 
     Equal errors are ordered as the machines are given: the cheaper first. ``nested`` estimates the error of the best
     with its parameters chosen inside each fold; that it is the best was seen on all rows.
     """
+    folds = read_folds(folds)
     quests: list[Quest] = []
     found: list[GridResult] = []
     ranked: list[Ranked] = []
@@ -88,31 +90,36 @@ def rank(
             "say": told,
             "on_step": on_step,
         }
-        quests.append(prepare(X, y, machine, grid, **settings))
+        quest = prepare(X, y, machine, grid, **settings)
+        if quests:  # a splitter may draw other folds each time
+            quest = replace(quest, splits=quests[0].splits)
+        quests.append(quest)
         found.append(quests[-1].search())
         spread = float(found[-1].fold_errors[found[-1].best].std())
         seconds = time.perf_counter() - started
         ranked.append(Ranked(machine, found[-1].best_error, spread, seconds, found[-1].best_point))
     order = np.argsort([r.error for r in ranked], kind="stable").tolist()
-    best, second = quests[order[0]], quests[order[1]]
+    best, second = ((quests[i], found[i]) for i in order[:2])
     test, errors = compare(best, second, say)
-    estimate = best.nested() if nested else (None, None)
-    chosen = best.finish(found[order[0]], estimate, say)
+    estimate = best[0].nested(best[1]) if nested else None
+    chosen = best[0].finish(best[1], estimate, say, advice)
     return chosen, Ranking(tuple(ranked[i] for i in order), test, errors)
 
 
-def compare(a: Quest, b: Quest, say: Say | None = None) -> tuple[TestResult, tuple[float, float]]:
-    """5×2cv F-test of two prepared searches on the same halves, each half's parameters chosen inside it."""
-    rows = a.rows
+def compare(
+    a: tuple[Quest, GridResult], b: tuple[Quest, GridResult], say: Say | None = None
+) -> tuple[TestResult, tuple[float, float]]:
+    """5×2cv F-test of two searches on the same halves, each half's parameters chosen inside it."""
+    rows, codes, seed = a[0].rows, a[0].codes, a[0].seed
     if len(rows) > TEST_ROWS:
-        rows = rows[np.sort(hold_out_rows(a.codes[rows], TEST_ROWS / len(rows), derive(a.seed, "test"), None)[0])]
+        rows = rows[np.sort(hold_out_rows(codes[rows], TEST_ROWS / len(rows), derive(seed, "test"), None)[0])]
         if say is not None:
             say(f"the F-test of the best two uses a stratified sample of {len(rows)} rows")
     with threadpool_limits(1):
-        todo = [(quest, i) for quest in (a, b) for i in range(5)]
+        todo = [(quest.task(found, rows), quest.inner_folds, i) for quest, found in (a, b) for i in range(5)]
         halves = [
-            five_by_two(quest.task(rows), derive(a.seed, "5x2cv", i), inner_folds=a.folds)["errors"]
-            for quest, i in steps(todo, "replications of 5x2cv", a.on_step)
+            five_by_two(task, derive(seed, "5x2cv", i), inner_folds=inner_folds)["errors"]
+            for task, inner_folds, i in steps(todo, "replications of 5x2cv", a[0].on_step)
         ]
     errors = halves[:5], halves[5:]
     return ftest_5x2cv(*errors, len(rows)), (float(np.mean(errors[0])), float(np.mean(errors[1])))

@@ -2,46 +2,41 @@
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_X_y
+from sklearn.utils.validation import validate_data
 from threadpoolctl import threadpool_limits
 
-from mcls.errors import McLsError, unknown_name
-from mcls.evaluation import protocols
-from mcls.evaluation.folds import EQUAL_ROWS, LEAVE_ONE_OUT, groups_of, make_folds, members, row_groups
+from mcls.errors import McLsError
+from mcls.evaluation.folds import EQUAL_ROWS, Fold, given_folds, groups_of, make_folds, parse_folds, row_groups
 from mcls.evaluation.grid import GridResult, OnStep, search
-from mcls.evaluation.protocols import hold_out_rows
+from mcls.evaluation.protocols import Rows, fewer_folds_note, hold_out_rows, nested_outcomes
 from mcls.evaluation.task import Task
 from mcls.experiments.config import effective_grid
-from mcls.kernels import squared_distances
-from mcls.machines.registry import Machine, get_machine
+from mcls.machines.registry import MACHINES, Machine, get_machine
+from mcls.models import grids
+from mcls.models.grids import Ladder
 from mcls.models.memory import available_bytes, exact_fit_bytes
 from mcls.seeds import derive
-from mcls.specs import format_spec, parse_spec, split_grid
+from mcls.specs import format_options, format_spec, parse_spec
 
 Array = np.ndarray
 Say = Callable[[str], None]
 
-GRIDS = ("auto", "paper")
 #: With more rows than this, parameters are chosen on a stratified sample of so many: a sweep costs 9n³ a width.
 SWEEP_ROWS = 2500
-#: Landmarks of a oneLSM whose kernel matrix does not fit.
-LANDMARKS = 4000
-#: Widths of the automatic grid, as powers of two times the median distance between two rows.
-_WIDTHS = np.linspace(-4.0, 2.0, 9)
-#: The other parameters, from the weakest regularisation to the strongest.
-_STRENGTHS = np.arange(-10.0, 5.0, 2.0)
+#: How a machine and a grid are given, in Python and on the command line.
+IN_PYTHON = 'machine="{machine}", grid="{grid}"'
+AS_FLAGS = "--machine {machine} --grid {grid}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Selection:
     """A fitted machine and how it was chosen.
 
@@ -54,16 +49,22 @@ class Selection:
         the folds), ``rank``, and the error of each fold.
     best_params : dict
         The chosen point.
+    grid : dict
+        The values tried of each parameter. Where the automatic grid was extended (``extended``), not every
+        combination of them was: ``results`` lists the points.
     error, spread : float
-        Of the chosen point. Optimistic, since the folds that chose it also judge it.
+        Of the chosen point, measured on ``rows``. Optimistic, since the folds that chose it also judge it.
     nested_error, nested_spread : float or None
         The same with the point chosen inside each fold, where it was asked for.
     rows : array
         The rows that the search used, in order; all, unless there are too many.
     n_independent : int
         How many rows those are, a group of rows counted once: what an interval of the error rests on.
-    predictions : array
-        Out-of-fold class of each of those rows at the chosen point.
+    tested, predictions : arrays
+        Rows that folds test and their classes out of fold at the chosen point: each of ``rows`` once, in order,
+        unless folds of your own leave rows out or test some of them several times.
+    nested_predictions : array or None
+        The same with the point chosen inside each fold.
     notes : list of str
         What was decided on the way.
     """
@@ -72,16 +73,26 @@ class Selection:
     estimator: Any
     results: pd.DataFrame
     grid: dict[str, list[Any]]
+    extended: bool
     best_params: dict[str, Any]
     error: float
     spread: float
     rows: Array
+    tested: Array
     predictions: Array
     folds: int
     n_independent: int
     nested_error: float | None = None
     nested_spread: float | None = None
+    nested_predictions: Array | None = None
     notes: list[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        nested = "" if self.nested_error is None else f", nested_error={self.nested_error:.4g}"
+        return (
+            f"Selection({self.machine}: error={self.error:.4g}{nested} over {self.folds} folds of "
+            f"{len(self.rows)} rows and {len(self.results)} points, best_params={self.best_params})"
+        )
 
 
 def select(
@@ -90,40 +101,46 @@ def select(
     machine: str = "oneLSM",
     grid: str | Mapping[str, Any] = "auto",
     *,
-    folds: int | str = 10,
+    folds: Any = 10,
     seed: int = 0,
     nested: bool = False,
     groups: Any = EQUAL_ROWS,
     say: Say | None = None,
     on_step: OnStep | None = None,
+    advice: str = IN_PYTHON,
 ) -> Selection:
     """Choose the parameters of a machine by cross-validation over a grid, and fit it to all rows.
 
     Parameters
     ----------
     X : array-like (n, d)
-        Finite numbers, scaled as you wish them compared (``mcls fit`` scales to [−1, 1]).
+        Finite numbers, scaled as you wish them compared (``mcls fit`` scales to [−1, 1]). The fitted estimator
+        keeps the column names of a DataFrame and refuses others.
     y : array-like (n,)
         Class labels.
     machine : str
         A name of the registry with options: ``"voSVM:labelbook=pm1"``. An option given is not tuned.
     grid : "auto", "paper", ranges or dict
-        ``auto``: widths from 1/16 to 4 times the median distance between rows, and regularisation from
-        2^-10 to 2^4 (2^-4 to 2^10 where smaller is smoother). ``paper``: the registry's grid. Ranges, as in
-        ``"gamma=2^-8..2^2,sigma=2^-2..2^6"``, or parameter → values take the place of the registry's.
-    folds : int or "loo"
-        Stratified folds, or one fold a row.
+        ``auto``: widths from 1/16 to 4 times the median distance between rows, and regularisation from 2^-10 to 2^4
+        (2^-4 to 2^10 where smaller is smoother), extended around the best point until it lies inside or at a limit:
+        1/128 and 32 times the median distance, 2^-30 and 2^14 (2^-14 and 2^30). ``paper``: the registry's grid.
+        Ranges, as in ``"gamma=2^-8..2^2,sigma=2^-2..2^6"``, or parameter → values take the place of the registry's.
+    folds : int, "loo", splitter or list of (train, test)
+        Stratified folds, one fold a row, a splitter of scikit-learn, or index arrays, which may overlap.
     seed : int
         Everything random comes from it.
     nested : bool
         Also estimate the error with a search inside each outer fold: ``folds`` times the work. The automatic
-        grid comes from all rows all the same, and so does any scaling done before.
+        grid, with its extension, comes from all rows all the same, and so does any scaling done before. Inside
+        index arrays of your own, ten stratified folds choose.
     groups : "equal rows", None or array-like (n,)
         Rows of one group are never split; by default those that are equal: no row is judged by its own copy.
     say : callable, optional
         Told each note as it is made, for instance ``print``.
     on_step : callable, optional
         Told what is being done, how much of it, and of how much: ``("grid points", 9, 81)``.
+    advice : str
+        How notes write a machine and a grid to try next.
 
     Returns
     -------
@@ -149,8 +166,7 @@ def select(
     """
     quest = prepare(X, y, machine, grid, folds=folds, seed=seed, groups=groups, say=say, on_step=on_step)
     found = quest.search()
-    estimate = quest.nested() if nested else (None, None)
-    return quest.finish(found, estimate, say)
+    return quest.finish(found, quest.nested(found) if nested else None, say, advice)
 
 
 def prepare(
@@ -159,7 +175,7 @@ def prepare(
     machine: str,
     grid: Any,
     *,
-    folds: int | str = 10,
+    folds: Any = 10,
     seed: int = 0,
     groups: Any = EQUAL_ROWS,
     say: Say | None = None,
@@ -167,13 +183,15 @@ def prepare(
 ) -> Quest:
     """Check everything that can be checked before the work begins."""
     _refuse_other_machines(machine)
-    X, y = check_X_y(X, y, dtype=np.float64)
+    name, options = parse_spec(machine)
+    entry = get_machine(name)
+    estimator = entry.create(**options)
+    table = X
+    X, y = validate_data(entry.create(**options), X, y, dtype=np.float64)
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise McLsError(f"at least two classes are needed; the data holds one: {str(classes[0])!r}")
-    name, options = parse_spec(machine)
-    entry = get_machine(name)
     notes: list[str] = []
 
     def note(text: str) -> None:
@@ -181,9 +199,6 @@ def prepare(
         if say is not None:
             say(text)
 
-    estimator = entry.create(**options)
-    if "random_state" in estimator.get_params(deep=False) and "random_state" not in options:
-        estimator.set_params(random_state=derive(seed, entry.name) % 2**31)
     if estimator.get_params(deep=False).get("kernel") == "precomputed":
         raise McLsError("a kernel is chosen here from the rows themselves: give another than 'precomputed'")
     groups = row_groups(X, codes, groups, note)
@@ -192,9 +207,30 @@ def prepare(
         rows = np.sort(hold_out_rows(codes, SWEEP_ROWS / len(X), derive(seed, "sample"), None)[0])
         note(f"parameters are chosen on a stratified sample of {len(rows)} of the {len(X)} rows")
     estimator = _that_fits(entry, estimator, len(X), "solver" in options, note)
-    values = effective_grid(entry, estimator, options, {}, _own_grid(grid, entry, estimator, X[rows], seed))
+    if entry.draws(estimator) and "random_state" not in options:
+        estimator.set_params(random_state=seed)
+    folds = read_folds(folds)
+    splits, inner_folds = _split(codes, rows, folds, seed, groups)
+    for text in fewer_folds_note(Rows(codes[rows], groups_of(groups, rows)), folds):
+        note(text)
+    own = grids.read_grid(grid, entry, estimator)
+    ladders = grids.ladders(entry, X[rows], seed) if grid == "auto" else {}
+    own = {**own, **{name: ladder.start for name, ladder in ladders.items()}}
+    values = effective_grid(entry, estimator, options, {}, own)
+    ladders = {name: ladder for name, ladder in ladders.items() if name in values}
     spec = format_spec(entry.name, options)
-    return Quest(spec, entry, estimator, X, codes, classes, rows, values, folds, seed, notes, groups, on_step)
+    return Quest(
+        *(spec, entry, estimator, table, X, codes, classes, rows, values, ladders),
+        *(splits, inner_folds, seed, notes, groups, on_step),
+    )
+
+
+class Nested(NamedTuple):
+    """The honest estimate: mean and standard deviation over the outer folds, and the classes they predict."""
+
+    error: float
+    spread: float
+    fold_predictions: list[Array]  # (|test|,) codes, one array per fold
 
 
 @dataclass(frozen=True)
@@ -204,114 +240,124 @@ class Quest:
     machine: str
     entry: Machine
     estimator: Any
+    table: Any  # X as it was given, with its column names if it has any
     X: Array
     codes: Array
     classes: Array
     rows: Array
     grid: dict[str, list[Any]]
-    folds: int | str
+    ladders: dict[str, Ladder]  # of the parameters whose values are automatic
+    splits: list[Fold]  # of ``rows``
+    inner_folds: Any
     seed: int
     notes: list[str]
     groups: Array | None = None
     on_step: OnStep | None = None
 
     def search(self) -> GridResult:
-        """Cross-validate every point of the grid on the rows of the search."""
+        """Cross-validate every point of the grid on the rows of the search, and extend an automatic grid."""
         y = self.codes[self.rows]
-        splits = make_folds(y, self.folds, derive(self.seed, "folds"), groups_of(self.groups, self.rows))
-        # Widths side by side on one BLAS thread each: short calls with many threads are slower.
-        with threadpool_limits(1):
-            return search(
-                self._searched(),
-                self.X[self.rows],
-                y,
-                self.grid,
-                splits,
-                smoother=self.entry.smoother,
-                n_classes=len(self.classes),
-                n_threads=os.cpu_count() or 1,
-                on_step=self.on_step,
-            )
 
-    def nested(self) -> tuple[float, float]:
-        """Mean and standard deviation over the outer folds of the error, parameters chosen inside each fold."""
-        with threadpool_limits(1):
-            outcome = protocols.nested(
-                self.task(self.rows), derive(self.seed, "folds"), folds=self.folds, inner_folds=self.folds
-            )
-        return outcome["error"], float(np.std(outcome["fold_errors"]))
+        def sweep(grid: Any) -> GridResult:
+            # Widths side by side on one BLAS thread each: short calls with many threads are slower.
+            with threadpool_limits(1):
+                return search(
+                    self._searched(),
+                    self.X[self.rows],
+                    y,
+                    grid,
+                    self.splits,
+                    smoother=self.entry.smoother,
+                    n_classes=len(self.classes),
+                    n_threads=os.cpu_count() or 1,
+                    on_step=self.on_step,
+                )
 
-    def task(self, rows: Array) -> Task:
+        found = sweep(self.grid)
+        return grids.extend(found, self.ladders, sweep, self.entry.smoother) if self.ladders else found
+
+    def nested(self, found: GridResult) -> Nested:
+        """The error on the same outer folds, parameters chosen inside each fold among the points that were searched."""
+        with threadpool_limits(1):
+            task = self.task(found, self.rows)
+            outcomes = nested_outcomes(task, derive(self.seed, "folds"), self.splits, self.inner_folds)
+        errors = [outcome.error for outcome in outcomes]
+        return Nested(float(np.mean(errors)), float(np.std(errors)), [outcome.predictions for outcome in outcomes])
+
+    def task(self, found: GridResult, rows: Array) -> Task:
         """The same question as a protocol asks it, on some rows."""
         y = np.unique(self.codes[rows], return_inverse=True)[1]
         rest: dict[str, Any] = {"smoother": dict(self.entry.smoother), "groups": groups_of(self.groups, rows)}
-        return Task(self._searched(), self.X[rows], y, self.grid, "none", on_step=self.on_step, **rest)
+        grid = [grids.as_grid(point) for point in found.points] if self.ladders else self.grid
+        return Task(self._searched(), self.X[rows], y, grid, "none", on_step=self.on_step, **rest)
 
     def finish(
-        self,
-        found: GridResult,
-        nested: tuple[float | None, float | None] = (None, None),
-        say: Say | None = None,
+        self, found: GridResult, nested: Nested | None = None, say: Say | None = None, advice: str = IN_PYTHON
     ) -> Selection:
         """Fit the chosen point to all rows."""
-        remarks = self._remarks(found)
+        grid = {
+            name: sorted({point[name] for point in found.points}) if name in self.ladders else values
+            for name, values in self.grid.items()
+        }
+        extended = grid != self.grid
+        remarks = grids.remarks(found.best_point, grid, self.ladders, self.entry.smoother, self.machine, advice)
         if say is not None:
             for text in remarks:
                 say(text)
         estimator = self.estimator.set_params(**found.best_point)
-        if self.on_step is not None:
-            self.on_step("fitting to all rows", 0, None)
-        estimator.fit(self.X, self.classes[self.codes])
+        estimator.fit(self.table, self.classes[self.codes])
+        tested = np.concatenate(found.tests)
+        order = np.argsort(tested, kind="stable")
         return Selection(
             machine=self.machine,
             estimator=estimator,
             results=found.frame(),
-            grid=self.grid,
+            grid=grid,
+            extended=extended,
             best_params=found.best_point,
             error=found.best_error,
             spread=float(found.fold_errors[found.best].std()),
             rows=self.rows,
-            predictions=self.classes[found.predictions[found.best]],
+            tested=self.rows[tested[order]],
+            predictions=self.classes[
+                np.concatenate([codes[found.best] for codes in found.fold_predictions])[order]
+            ],
             folds=found.fold_errors.shape[1],
             n_independent=len(self.rows if self.groups is None else np.unique(self.groups[self.rows])),
-            nested_error=nested[0],
-            nested_spread=nested[1],
+            nested_error=nested.error if nested else None,
+            nested_spread=nested.spread if nested else None,
+            nested_predictions=self.classes[np.concatenate(nested.fold_predictions)[order]] if nested else None,
             notes=[*self.notes, *remarks],
         )
 
-    def _remarks(self, found: GridResult) -> list[str]:
-        """What the user should know of a search: fewer folds than asked for, a choice at the edge of the grid."""
-        remarks = []
-        folds = found.fold_errors.shape[1]
-        if self.folds != LEAVE_ONE_OUT and folds < int(self.folds):
-            remarks.append(
-                f"{folds} folds instead of {self.folds}: no class has more than {members(folds, self.groups)}"
-            )
-        tuned = {  # the widths and the strengths of regularisation
-            name: values
-            for name, values in self.grid.items()
-            if isinstance(self.entry.grid.get(name), str)
-            and name in self.entry.smoother
-            and all(value > 0 for value in values)
-        }
-        edges: dict[str, str] = {}
-        for name, values in tuned.items():
-            ends = {min(values): "smallest", max(values): "largest"}
-            if len(values) > 2 and found.best_point[name] in ends:
-                edges[name] = ends[found.best_point[name]]
-        if edges:
-            where = " and ".join(f"the {edge} {name}" for name, edge in edges.items())
-            wider = ",".join(_wider(name, values, edges.get(name)) for name, values in tuned.items())
-            remarks.append(
-                f"the choice lies at the edge of the grid ({where}); to widen it: "
-                f"--machine {self.machine} --grid {wider}"
-            )
-        return remarks
-
     def _searched(self) -> Any:
-        """The machine that is cross-validated: on the rows of a search the exact solver is the faster one."""
+        """A copy of the machine to cross-validate; with a landmark for every training row it is the exact one."""
         made = type(self.estimator)(**self.estimator.get_params(deep=False))
-        return made.set_params(solver="exact") if made.get_params().get("solver") == "nystrom" else made
+        parameters = made.get_params(deep=False)
+        if parameters.get("solver") == "nystrom" and "n_landmarks" not in self.grid:
+            largest = max(len(train) for train, _ in self.splits)
+            made.set_params(solver="exact" if parameters["n_landmarks"] >= largest else "nystrom")
+        return made
+
+
+def read_folds(folds: Any) -> Any:
+    """A number, ``loo`` or a splitter as it is, and any other collection as a list."""
+    if not isinstance(folds, str):
+        return list(folds) if isinstance(folds, Iterable) else folds
+    try:
+        return parse_folds(folds)
+    except McLsError as error:
+        raise McLsError(f"folds {error}") from None
+
+
+def _split(codes: Array, rows: Array, folds: Any, seed: int, groups: Array | None) -> tuple[list[Fold], Any]:
+    """Folds of the rows of a search, as positions among them, and what splits the training rows of each."""
+    if not isinstance(folds, list):
+        return make_folds(codes[rows], folds, derive(seed, "folds"), groups_of(groups, rows)), folds
+    place = np.full(len(codes), -1)
+    place[rows] = np.arange(len(rows))
+    pairs = [tuple(place[part][place[part] >= 0] for part in pair) for pair in given_folds(codes, folds)]
+    return given_folds(codes[rows], [pair for pair in pairs if all(map(len, pair))]), 10
 
 
 def _that_fits(entry: Machine, estimator: Any, n: int, solver_given: bool, note: Say) -> Any:
@@ -323,10 +369,13 @@ def _that_fits(entry: Machine, estimator: Any, n: int, solver_given: bool, note:
     if needed <= free:
         return estimator
     told = f"the kernel matrix of {n} rows needs {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free"
-    if entry.name != "oneLSM" or solver_given:
-        raise McLsError(f"{told}; use oneLSM:solver=nystrom, or fewer rows")
-    note(f"{told}: solver=nystrom with {LANDMARKS} landmarks instead")
-    return estimator.set_params(solver="nystrom", n_landmarks=LANDMARKS)
+    if not entry.many_rows or solver_given:
+        able = ", ".join(
+            format_spec(name, machine.many_rows) for name, machine in MACHINES.items() if machine.many_rows
+        )
+        raise McLsError(f"{told}; use {able}, or fewer rows")
+    note(f"{told}: {format_options(entry.many_rows)} instead")
+    return estimator.set_params(**entry.many_rows)
 
 
 def _refuse_other_machines(machine: Any) -> None:
@@ -342,63 +391,3 @@ def _refuse_other_machines(machine: Any) -> None:
             "select tunes one machine, named such as 'oneLSM'; to rank several: mcls.models.ranking.rank(X, y), "
             "or mcls fit --machine auto"
         )
-
-
-def _wider(name: str, values: list[Any], edge: str | None) -> str:
-    """Values as a range of powers of two, four more beyond the end that was chosen.
-
-    >>> _wider("gamma", [0.25, 1.0, 5.0], "largest")
-    'gamma=2^-2..2^7'
-    """
-    low, high = math.floor(math.log2(min(values))), math.ceil(math.log2(max(values)))
-    return f"{name}=2^{low - 4 * (edge == 'smallest')}..2^{high + 4 * (edge == 'largest')}"
-
-
-def _parse_ranges(text: str) -> dict[str, Any]:
-    """Read ``gamma=2^-8..2^2,sigma=0.5+1+2``: ranges, values, or values joined by plus signs."""
-    try:
-        _, ranges = parse_spec(f"grid:{text}")
-    except McLsError:
-        raise McLsError(
-            f"'{text}' is no grid; write sigma=2^-2..2^6 for a range and sigma=0.5+1+2 for a list, "
-            "and join parameters by commas"
-        ) from None
-    single, lists = split_grid(ranges)
-    return {**single, **lists}
-
-
-def _own_grid(grid: Any, entry: Machine, estimator: Any, X: Array, seed: int) -> Mapping[str, Any]:
-    if isinstance(grid, str) and "=" in grid:
-        grid = _parse_ranges(grid)
-    if isinstance(grid, Mapping):
-        for name in grid:
-            if name not in estimator.get_params(deep=False):
-                raise unknown_name(f"parameter of {entry.name}", name, estimator.get_params(deep=False))
-        return grid
-    if grid not in GRIDS:
-        raise unknown_name("grid", str(grid), GRIDS)
-    return {} if grid == "paper" else automatic_grid(entry, X, seed)
-
-
-def automatic_grid(entry: Machine, X: Array, seed: int = 0) -> dict[str, list[float]]:
-    """Values of the parameters that a machine tunes: widths by the data, the others by the strength they have.
-
-    ``sigma`` goes in nine steps from 1/16 to 4 times the median distance between two rows. A parameter that
-    regularises (``Machine.smoother`` says in which direction) goes from 2^-10 to 2^4, or from 2^-4 to 2^10 where
-    smaller is smoother. Any other, and one with a list of values, keeps the registry's.
-    """
-    values: dict[str, list[float]] = {}
-    for name in entry.grid:
-        if name == "sigma":
-            values[name] = (median_distance(X, seed) * 2.0**_WIDTHS).tolist()
-        elif name in entry.smoother and isinstance(entry.grid[name], str):
-            values[name] = sorted((2.0 ** (entry.smoother[name] * _STRENGTHS)).tolist())
-    return values
-
-
-def median_distance(X: Array, seed: int = 0) -> float:
-    """Median distance between two different rows of a sample of at most 1000; 1 where all rows are the same."""
-    sample = X[np.random.default_rng(derive(seed, "median")).permutation(len(X))[:1000]]
-    D2 = squared_distances(sample)[np.triu_indices(len(sample), 1)]
-    different = D2[D2 > 0]
-    return float(np.sqrt(np.median(different))) if len(different) else 1.0

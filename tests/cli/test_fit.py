@@ -62,6 +62,55 @@ def test_what_the_user_should_know_of_the_search_is_told_in_a_line_each(tmp_path
     assert [text.removeprefix("note: ") for text in (folds, edge)] == mcls.load(tmp_path / "m").facts.notes
 
 
+def test_the_error_of_a_sample_says_on_how_many_rows_it_was_measured(tmp_path, monkeypatch):
+    monkeypatch.setattr("mcls.models.selection.SWEEP_ROWS", 60)
+    out = call("fit", IRIS, "--nested", "--folds", 3, "--grid", "gamma=1,sigma=1", "-o", tmp_path / "m")[1]
+    for line in (line for line in out.splitlines() if "CV error" in line):
+        assert re.search(r"CV error [\d.]+ % on a sample of 60 of the 150 rows", line)
+    assert "(3 folds of 60 of the 150 rows, seed 0)" in call("inspect", tmp_path / "m")[1]
+
+
+def test_what_is_printed_with_the_nested_error_comes_from_the_same_choice(tmp_path):
+    args = [
+        "fit",
+        IRIS,
+        "--folds",
+        5,
+        "--grid",
+        "gamma=0.01+4,sigma=0.02+0.05+3",
+        "--seed",
+        1,
+        "-o",
+        tmp_path / "m",
+    ]
+    flat, nested = call(*args)[1], call(*args, "--nested")[1]
+    for out, which in ((flat, ": CV error"), (nested, "nested CV error")):
+        error = float(re.search(rf"{which} ([\d.]+) %", out)[1])
+        counts = np.array(
+            [re.findall(r"\d+", line)[:3] for line in out.splitlines() if re.match(r" *[a-z]+ +\d", line)]
+        )
+        assert error == pytest.approx(100 * (1 - np.trace(counts.astype(int)) / 150), abs=0.01)
+    assert "out-of-fold predictions, at the parameters above" in flat
+    assert "out-of-fold predictions, parameters chosen inside each fold" in nested
+    assert re.search(r": CV error ([\d.]+) %", nested)[1] != re.search(r"nested CV error ([\d.]+) %", nested)[1]
+
+
+def test_an_extended_grid_is_told_and_kept(tmp_path):
+    x = np.random.default_rng(0).uniform(
+        0, 8, size=80
+    )  # stripes in two far clusters: see tests/models/test_grids.py
+    rows = "".join(f"{v + 60 * (i % 2)},{v},{'ab'[int(v // 2) % 2]}\n" for i, v in enumerate(x))
+    (tmp_path / "t.csv").write_text("far,near,kind\n" + rows)
+    _, out, err = call("fit", tmp_path / "t.csv", "--folds", 5, "--nested", "-o", tmp_path / "m")
+    told = re.search("note: the automatic grid was extended around its best point: .*", err)[0]
+    assert "from all rows: the scaling, the extended grid)" in out
+    model = mcls.load(tmp_path / "m")
+    assert told.removeprefix("note: ") in model.facts.notes
+    kept = model.facts.grid["gamma"] + model.facts.grid["sigma"]
+    assert len(kept) > 8 + 9
+    assert f"{max(model.facts.grid['sigma']):.4g}" in told or f"{min(model.facts.grid['gamma']):.4g}" in told
+
+
 def test_whether_there_is_a_header_may_be_said(tmp_path):
     (tmp_path / "t.csv").write_text("red,small,a\nblue,large,b\n" * 10)
     args = ["fit", tmp_path / "t.csv", "--split-equal-rows", "--grid", "gamma=1,sigma=1", "--folds", 3]

@@ -2,7 +2,13 @@
 
 import numpy as np
 import pytest
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+from sklearn.model_selection import (
+    GroupKFold,
+    PredefinedSplit,
+    RepeatedStratifiedKFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+)
 
 from mcls.data import load_dataset
 from mcls.errors import McLsError
@@ -138,3 +144,37 @@ def test_equal_rows_are_found_whatever_the_sign_of_zero():
     X = np.array([[0.0, 1.0], [2.0, 1.0], [-0.0, 1.0]])
     assert equal_rows(X).tolist() == [0, 1, 0]
     assert equal_rows(X[:2]) is None
+
+
+def test_the_folds_of_a_splitter_and_index_pairs_are_taken_as_they_are():
+    y = np.repeat([0, 1], 10)
+    rows = np.zeros((20, 1))
+    for splitter in (StratifiedKFold(4), RepeatedStratifiedKFold(n_splits=2, n_repeats=3, random_state=0)):
+        expected = list(splitter.split(rows, y))
+        for given in (splitter, expected, iter(expected)):
+            found = make_folds(y, given, seed=0)
+            assert len(found) == len(expected)
+            assert all(np.array_equal(a, b) for f, e in zip(found, expected) for a, b in zip(f, e))
+
+
+@pytest.mark.parametrize(
+    "folds, complaint",
+    [
+        (None, "a scikit-learn splitter or a list"),
+        (2.5, "folds=2.5 does not split 4 rows"),
+        ([], "empty list"),
+        ([([0, 1], [])], "fold 0 must be two lists of row numbers from 0 to 3"),
+        ([([0, 1], [2]), ([0, 1], [4])], "fold 1 must be"),
+        ([([0, 1], [-1])], "fold 0 must be"),
+        ([([0, 1], [1, 2])], "a row in each and none in both"),
+        ([([0.5, 1], [2])], "fold 0 must be"),
+        ([([True, True, False, False], [False, False, True, True])], "fold 0 must be"),
+        ([0, 1], "does not split 4 rows"),
+        (GroupKFold(2), "does not split 4 rows: The 'groups' parameter should not be None"),
+        (PredefinedSplit([0, 0, 1, 1, 1]), "fold 0 must be"),
+    ],
+    ids=str,
+)
+def test_what_is_no_fold_is_refused(folds, complaint):
+    with pytest.raises(McLsError, match=complaint):
+        make_folds(np.array([0, 0, 1, 1]), folds, seed=0)

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from mcls import ECOC, RLSC, OneLSM, VoLSSVM, VoRLS
+from mcls import ECOC, ELM, RLSC, OneLSM, VoLSSVM, VoRLS
 from mcls.data import load_dataset
 from mcls.errors import McLsError
 from mcls.evaluation.folds import class_half_split, make_folds, stratified_folds
@@ -99,6 +99,53 @@ def test_scaling_inside_the_folds_equals_a_pipeline():
         for k, (train, test) in enumerate(folds):
             pipeline = make_pipeline(MinMaxScaler((-1, 1)), OneLSM(**point)).fit(data.X[train], data.y[train])
             assert result.fold_errors[i, k] == pytest.approx(1 - pipeline.score(data.X[test], data.y[test]))
+
+
+@pytest.mark.parametrize("scaling", ["none", "fold"])
+@pytest.mark.parametrize(
+    "machine", [OneLSM(), OneLSM(solver="nystrom", n_landmarks=20), KNeighborsClassifier()], ids=str
+)
+def test_folds_that_test_a_row_twice_are_judged_by_their_own_predictions(machine, scaling):
+    data = load_dataset("glass")
+    folds = list(RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0).split(data.X, data.y))
+    grid = (
+        {"n_neighbors": [1, 9]}
+        if isinstance(machine, KNeighborsClassifier)
+        else {"gamma": [0.01], "sigma": [0.3, 2]}
+    )
+    found = search(machine, data.X, data.y, grid, folds, scaling=scaling)
+    pipeline = make_pipeline(MinMaxScaler((-1, 1)) if scaling == "fold" else "passthrough", machine)
+    for i, point in enumerate(found.points):
+        pipeline[-1].set_params(**point)
+        for k, (train, test) in enumerate(folds):
+            predicted = pipeline.fit(data.X[train], data.y[train]).predict(data.X[test])
+            assert found.fold_errors[i, k] == np.mean(predicted != data.y[test])
+            assert np.array_equal(found.fold_predictions[k][i], predicted)
+    with pytest.raises(McLsError, match="tested by several folds"):
+        found.predictions  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "machine", [OneLSM(), OneLSM(solver="nystrom", n_landmarks=20), ELM(n_hidden=20)], ids=str
+)
+def test_threads_change_nothing(machine):
+    X, y = load("glass")
+    folds = stratified_folds(y, 5, seed=0)
+    grid = {"C": [0.1, 9.0]} if isinstance(machine, ELM) else GRID
+    one, two = (search(machine, X, y, grid, folds, n_threads=n) for n in (1, 2))
+    assert one.points == two.points
+    assert np.array_equal(one.predictions, two.predictions)
+
+
+def test_of_several_grids_every_point_is_judged_once():
+    X, y = load("iris")
+    folds = stratified_folds(y, 5, seed=0)
+    grids = [{"gamma": [0.1, 1.0], "sigma": [0.5, 2.0]}, {"gamma": [1.0, 9.0], "sigma": [2.0, 4.0]}]
+    found = search(OneLSM(), X, y, grids, folds)
+    points = [(point["sigma"], point["gamma"]) for point in found.points]
+    assert points == [(0.5, 0.1), (0.5, 1.0), (2.0, 0.1), (2.0, 1.0), (2.0, 9.0), (4.0, 1.0), (4.0, 9.0)]
+    for point, predicted in zip(found.points, found.predictions):
+        assert np.array_equal(predicted, search(OneLSM(**point), X, y, {}, folds).predictions[0])
 
 
 def test_one_split_scores_the_test_rows_only():

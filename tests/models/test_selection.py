@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold, StratifiedKFold
 
-from mcls import OneLSM, select
+from mcls import OneLSM, load, save, select
 from mcls.data import load_dataset
 from mcls.errors import McLsError
+from mcls.evaluation import protocols
 from mcls.evaluation.folds import stratified_folds
 from mcls.evaluation.scaling import to_range
 from mcls.machines.registry import MACHINES
@@ -50,32 +54,14 @@ def test_the_fitted_machine_has_the_chosen_parameters_and_all_rows():
 def test_the_nested_error_is_that_of_the_protocol():
     found = select(X, Y, grid=GRID, folds=3, nested=True)
     quest = selection.prepare(X, Y, "oneLSM", GRID, folds=3)
-    from mcls.evaluation.protocols import nested
-
-    assert (
-        found.nested_error
-        == nested(quest.task(np.arange(150)), derive(0, "folds"), folds=3, inner_folds=3)["error"]
-    )
+    task = quest.task(quest.search(), np.arange(150))
+    assert found.nested_error == protocols.nested(task, derive(0, "folds"), folds=3, inner_folds=3)["error"]
 
 
 def test_the_seed_decides():
     a, b, c = (select(X, Y, grid=GRID, seed=seed).results for seed in (1, 1, 2))
     assert a.equals(b)
     assert not a.equals(c)
-
-
-def test_the_automatic_grid_surrounds_the_median_distance():
-    width = selection.median_distance(X)
-    from scipy.spatial.distance import pdist
-
-    assert width == pytest.approx(np.median(pdist(X)[pdist(X) > 0]))
-    values = selection.automatic_grid(MACHINES["oneLSM"], X)
-    assert values["sigma"][0] == pytest.approx(width / 16)
-    assert values["sigma"][-1] == pytest.approx(width * 4)
-    assert np.allclose(np.diff(np.log2(values["sigma"])), 0.75)
-    assert (min(values["gamma"]), max(values["gamma"])) == (2.0**-10, 16.0)
-    assert (min(selection.automatic_grid(MACHINES["voLSSVM"], X)["gamma"]), 1024.0) == (2.0**-4, 1024.0)
-    assert selection.median_distance(np.ones((5, 2))) == 1.0
 
 
 @pytest.mark.parametrize("name", ["oneLSM", "lssvm", "elm", "ecoc"])
@@ -115,7 +101,7 @@ def test_a_choice_at_the_edge_of_the_grid_is_told(grid, said):
     assert len(heard) == 1
     assert said in heard[0]
     # What it suggests is taken as it stands, and goes further.
-    wider = heard[0].split("--grid ")[1]
+    wider = heard[0].split('machine="oneLSM", grid="')[1].removesuffix('"')
     assert wider == "gamma=2^0..2^4,sigma=2^-7..2^0"
     assert max(select(X, Y, grid=wider, folds=5).grid["sigma"]) == 1.0
 
@@ -152,6 +138,9 @@ def test_a_grid_of_text_holds_ranges_values_and_lists():
         ({"machine": "oneLMS"}, "did you mean 'oneLSM'"),
         ({"machine": "oneLSM:kernel=precomputed"}, "give another than 'precomputed'"),
         ({"folds": 1}, "at least 2 folds"),
+        ({"folds": "ten"}, "folds must be a number from 2 to 1000, or loo"),
+        ({"folds": 2.5}, "folds=2.5 does not split 150 rows"),
+        ({"folds": [([0, 1], [1, 2])]}, "fold 0 must be two lists of row numbers"),
     ],
 )
 def test_mistakes_are_told(arguments, complaint):
@@ -188,14 +177,45 @@ def test_onelsm_goes_to_landmarks_when_its_matrix_does_not_fit(monkeypatch):
     for machine in ("voLSSVM", "oneLSM:solver=exact"):
         with pytest.raises(McLsError, match="use oneLSM:solver=nystrom, or fewer rows"):
             select(X, Y, machine=machine, grid=GRID)
-    assert select(X, Y, "elm", {"C": [1.0]}, folds=3).notes == []  # it has no kernel matrix
+    assert select(X, Y, "elm:n_hidden=30", {"C": [1.0]}, folds=3).notes == []  # it has no kernel matrix
 
 
-def test_landmarks_asked_for_are_searched_exactly_and_fitted_by_landmarks():
-    machine = "oneLSM:solver=nystrom,n_landmarks=50"
-    found, exact = select(X, Y, machine, GRID), select(X, Y, "oneLSM", GRID)
-    assert found.results.equals(exact.results)
-    assert len(found.estimator.X_fit_) == 50
+def errors_of(found):
+    """The mean error of each point, found anew by fitting the machine that was saved in every fold."""
+    folds = stratified_folds(IRIS.y, found.folds, derive(0, "folds"))
+    for row in found.results.itertuples():
+        machine = clone(found.estimator).set_params(gamma=row.gamma, sigma=row.sigma)
+        yield row.error, np.mean([1 - machine.fit(X[a], Y[a]).score(X[b], Y[b]) for a, b in folds])
+
+
+@pytest.mark.parametrize("given", ["oneLSM:solver=nystrom,n_landmarks=6", "oneLSM"])
+def test_the_error_is_that_of_the_landmark_machine_which_is_saved(given, monkeypatch):
+    if given == "oneLSM":  # where memory makes landmarks of it
+        monkeypatch.setattr(selection, "available_bytes", lambda: memory.exact_fit_bytes(149))
+        monkeypatch.setattr(selection, "LANDMARKS", 6)
+    found = select(X, Y, given, GRID, folds=3, nested=True)
+    assert len(found.estimator.X_fit_) == 6
+    assert all(ours == pytest.approx(refitted) for ours, refitted in errors_of(found))
+    quest = selection.prepare(X, Y, given, GRID, folds=3)
+    task = replace(quest.task(quest.search(), np.arange(150)), engine="refit", estimator=clone(found.estimator))
+    assert found.nested_error == protocols.nested(task, derive(0, "folds"), 3, 3)["error"]
+    _, ranked = ranking.rank(X, Y, GRID, (given, "oneLSM:gamma=16,sigma=0.01"), folds=3)
+    assert {r.machine: r.error for r in ranked.machines}[given] == found.error
+
+
+def test_with_a_landmark_for_each_training_row_the_exact_sweep_serves(monkeypatch):
+    monkeypatch.setattr(OneLSM, "sweep_features", lambda *args, **settings: pytest.fail("landmarks were swept"))
+    found = select(X, Y, "oneLSM:solver=nystrom,n_landmarks=140", GRID, folds=3)
+    assert found.estimator.solver == "nystrom"
+    monkeypatch.undo()
+    assert all(ours == pytest.approx(refitted) for ours, refitted in errors_of(found))
+    tuned = select(X, Y, "oneLSM:solver=nystrom", {**GRID, "n_landmarks": [3, 90]}, folds=3).results
+    assert len(tuned["error"].groupby(tuned["n_landmarks"]).min().unique()) == 2
+
+
+def test_a_solver_is_no_parameter_to_tune():
+    with pytest.raises(McLsError, match="given as an option, such as oneLSM:solver=NAME"):
+        select(X, Y, grid={"solver": ["exact", "nystrom"]})
 
 
 def test_twenty_thousand_rows_fit_in_sixteen_gigabytes():
@@ -261,3 +281,122 @@ def test_the_test_of_a_large_table_uses_a_sample(monkeypatch):
 
 def test_the_fast_machines_are_registered():
     assert set(ranking.FAST_MACHINES) <= set(MACHINES)
+
+
+# Folds of the user's -------------------------------------------------------------------------------------------
+
+
+def test_any_splitter_and_index_pairs_are_taken():
+    given = StratifiedKFold(5)
+    pairs = list(given.split(X, Y))
+    peer = GridSearchCV(OneLSM(), GRID, cv=pairs, refit=False).fit(X, Y)
+    expected = sorted(1 - peer.cv_results_["mean_test_score"])
+    for folds in (given, pairs, iter(pairs)):
+        found = select(X, Y, grid=GRID, folds=folds)
+        assert found.folds == 5
+        assert found.results["error"].tolist() == pytest.approx(expected, abs=1e-12)
+
+
+def test_folds_that_repeat_are_judged_fold_by_fold():
+    splitter = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=1)
+    found = select(X, Y, grid=GRID, folds=splitter, nested=True)
+    machine = OneLSM(**found.best_params)
+    errors = [1 - machine.fit(X[a], Y[a]).score(X[b], Y[b]) for a, b in splitter.split(X, Y)]
+    assert found.error == pytest.approx(np.mean(errors))
+    assert found.tested.tolist() == np.repeat(np.arange(150), 2).tolist()
+    assert np.mean(found.predictions != Y[found.tested]) == pytest.approx(found.error)
+    assert np.mean(found.nested_predictions != Y[found.tested]) == pytest.approx(found.nested_error)
+
+
+def test_rows_that_no_fold_tests_have_no_prediction():
+    pairs = [(np.arange(0, 150, 2), np.arange(1, 150, 2))]
+    found = select(X, Y, grid=GRID, folds=pairs, nested=True)
+    assert found.tested.tolist() == pairs[0][1].tolist()
+    assert len(found.predictions) == len(found.nested_predictions) == 75
+    assert len(found.rows) == 150
+
+
+def test_index_pairs_are_cut_down_to_the_rows_of_a_sample(monkeypatch):
+    monkeypatch.setattr(selection, "SWEEP_ROWS", 60)
+    pairs = [(np.arange(0, 150, 2), np.arange(1, 150, 2)), (np.arange(1, 150, 2), np.arange(0, 150, 2))]
+    found = select(X, Y, grid=GRID, folds=pairs)
+    assert found.tested.tolist() == found.rows.tolist()
+    assert len(found.rows) == 60
+
+
+def test_a_ranking_judges_all_machines_on_the_folds_that_a_splitter_draws_once():
+    drawn = StratifiedKFold(3, shuffle=True)  # other folds at every call
+    _, ranked = ranking.rank(X, Y, {"gamma": [1.0], "sigma": [0.05]}, ("oneLSM", "ovA"), folds=drawn)
+    assert ranked.machines[0].spread == ranked.machines[1].spread
+    pairs = iter(list(drawn.split(X, Y)))
+    assert (
+        len(ranking.rank(X, Y, {"gamma": [1.0], "sigma": [1.0]}, ("oneLSM", "ovA"), folds=pairs)[1].machines) == 2
+    )
+
+
+# Columns with names ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "machine", ["oneLSM", "oneLSM:solver=nystrom,n_landmarks=50", "elm:n_hidden=30", "ecoc", "sk:SVC"]
+)
+def test_the_columns_of_a_data_frame_are_kept_and_others_refused(machine, recwarn, tmp_path):
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    grid = (
+        {} if "sk" in machine else {name: values for name, values in GRID.items() if name in MACHINES["ecoc"].grid}
+    )
+    if machine.startswith("elm"):
+        grid = {"C": [1.0]}
+    estimator = select(frame, Y, machine, grid, folds=3).estimator
+    assert estimator.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+    assert np.array_equal(estimator.predict(frame), select(X, Y, machine, grid, folds=3).estimator.predict(X))
+    assert not recwarn.list
+    kept = [estimator]
+    if not machine.startswith("sk:"):
+        save(estimator, tmp_path / "m.mcls")
+        kept.append(load(tmp_path / "m.mcls"))
+    for each in kept:
+        with pytest.raises(ValueError, match="feature names should match"):
+            each.predict(frame[["d", "c", "b", "a"]])
+        with pytest.raises(ValueError, match="feature names should match"):
+            each.predict(frame.rename(columns={"a": "z"}))
+
+
+# What is shown ---------------------------------------------------------------------------------------------------
+
+
+def test_a_selection_is_shown_in_a_line():
+    found = select(X, Y, grid=GRID, nested=True, folds=3)
+    assert "\n" not in repr(found)
+    assert len(repr(found)) < 200
+    for part in (
+        "Selection(oneLSM: error=0.0",
+        "nested_error=0.0",
+        "3 folds of 150 rows",
+        "best_params={'sigma': ",
+    ):
+        assert part in repr(found)
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+def test_a_seed_is_given_only_to_what_draws_and_is_the_users(seed):
+    assert "random_state" not in repr(select(X, Y, grid=GRID, folds=3, seed=seed).estimator)
+    point = {"gamma": [1.0], "sigma": [1.0]}
+    paired = select(X, Y, "ecoc:coding=all-pairs", point, folds=3, seed=seed)
+    assert "random_state" not in repr(paired.estimator)
+    for machine, grid in (
+        ("oneLSM:solver=nystrom,n_landmarks=50", point),
+        ("ecoc:coding=dense-random", point),
+        ("elm:n_hidden=30", {"C": [1.0]}),
+        ("sk:RandomForestClassifier:n_estimators=5", {}),
+    ):
+        assert select(X, Y, machine, grid, folds=3, seed=seed).estimator.random_state == seed
+    given = "oneLSM:solver=nystrom,n_landmarks=50,random_state=3"
+    assert select(X, Y, given, point, folds=3, seed=seed).estimator.random_state == 3
+
+
+def test_the_nested_predictions_are_those_of_the_nested_error():
+    found = select(X, Y, grid={"gamma": [0.01, 4.0], "sigma": [0.05, 3.0]}, folds=5, nested=True, seed=2)
+    wrong = found.nested_predictions != Y[found.tested]
+    assert wrong.mean() == pytest.approx(found.nested_error)
+    assert select(X, Y, grid=GRID, folds=5).nested_predictions is None

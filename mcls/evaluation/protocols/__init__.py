@@ -14,7 +14,7 @@ from mcls.evaluation.protocols.base import (
 from mcls.evaluation.protocols.five_by_two import five_by_two
 from mcls.evaluation.protocols.half_split import half_split
 from mcls.evaluation.protocols.hold_out import hold_out, hold_out_rows
-from mcls.evaluation.protocols.nested import nested
+from mcls.evaluation.protocols.nested import nested, nested_outcomes
 from mcls.evaluation.protocols.published import published
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "hold_out",
     "hold_out_rows",
     "nested",
+    "nested_outcomes",
     "published",
     "register",
     "split_notes",

@@ -167,19 +167,19 @@ class Outcome:
     inner_error: float | None
 
 
-def choose_and_judge(task: Task, X: Array, split: Fold, inner_folds: int | str, seed: int) -> Outcome:
+def choose_and_judge(task: Task, X: Array, split: Fold, inner_folds: Any, seed: int) -> Outcome:
     """Choose a point on the training rows of a split, fit there, and predict its test rows."""
     train, test = split
     if task.n_points == 1:  # nothing to choose
-        point, inner_error = {k: v[0] for k, v in task.grid.items()}, None
+        point, inner_error = {k: v[0] for k, v in task.grids[0].items()}, None
     else:
         inner = inner_search(task, X, train, inner_folds, seed)
         point, inner_error = inner.best_point, float(inner.best_error)
     judged = task.search(X, [split], at=point)
-    return Outcome(test, judged.predictions[0][test], float(judged.best_error), plain(point), inner_error)
+    return Outcome(test, judged.fold_predictions[0][0], float(judged.best_error), plain(point), inner_error)
 
 
-def inner_search(task: Task, X: Array, rows: Array, inner_folds: int | str, seed: int) -> GridResult:
+def inner_search(task: Task, X: Array, rows: Array, inner_folds: Any, seed: int) -> GridResult:
     """A grid search on some rows alone."""
     return task.search(X, make_folds(task.y[rows], inner_folds, seed, groups_of(task.groups, rows)), rows=rows)
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from mcls.evaluation.grid import steps
 from mcls.evaluation.protocols.base import (
     Fold,
+    Outcome,
     Protocol,
     Result,
     Settings,
@@ -21,11 +25,7 @@ from mcls.seeds import derive
 
 
 def _judge(task: Task, seed: int, settings: Settings, splits: list[Fold]) -> Result:
-    X = task.scaled()
-    outcomes = [
-        choose_and_judge(task, X, split, settings["inner_folds"], derive(seed, "inner", i))
-        for i, split in enumerate(steps(splits, "outer folds", task.on_step))
-    ]
+    outcomes = nested_outcomes(task, seed, splits, settings["inner_folds"])
     return {
         "error": float(np.mean([o.error for o in outcomes])),
         "chosen": [o.point for o in outcomes],
@@ -33,6 +33,15 @@ def _judge(task: Task, seed: int, settings: Settings, splits: list[Fold]) -> Res
         "fold_errors": [o.error for o in outcomes],
         "inner_errors": [o.inner_error for o in outcomes],
     }
+
+
+def nested_outcomes(task: Task, seed: int, splits: Sequence[Fold], inner_folds: Any) -> list[Outcome]:
+    """Judge each split at the point chosen by ``inner_folds`` of its training rows."""
+    X = task.scaled()
+    return [
+        choose_and_judge(task, X, split, inner_folds, derive(seed, "inner", i))
+        for i, split in enumerate(steps(splits, "outer folds", task.on_step))
+    ]
 
 
 #: The outer folds are those of ``published`` for the same seed, so that the two differ by the selection alone.

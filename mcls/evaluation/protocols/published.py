@@ -37,7 +37,7 @@ def _all_errors(found: GridResult, task: Task, splits: Sequence[Fold]) -> dict[s
     names = list(found.points[0])
     return {
         "names": names,
-        "values": {name: [scalar(v) for v in task.grid[name]] for name in names},
+        "values": {name: [scalar(v) for v in task.grids[0][name]] for name in names},
         "fold_sizes": sizes.tolist(),
         "fold_mistakes": pack(np.rint(found.fold_errors * sizes).astype(int)),
     }
