@@ -114,8 +114,8 @@ def _print_cells(experiment: object) -> None:
     store = experiment.store
     rows = []
     for cell in experiment.plan.cells:
-        record = store.read(cell)
-        state = "to do" if record is None else "to try again" if record["status"] == "failed" else "done"
+        brief = store.brief(cell)
+        state = "to do" if brief is None else "to try again" if brief.status == "failed" else "done"
         points = 1
         for values in cell.grid.values():
             points *= len(values)
@@ -134,8 +134,8 @@ def _note_engine(experiment: object, engine: str) -> None:
     from mcls.experiments.experiment import Experiment
 
     assert isinstance(experiment, Experiment)
-    records = (experiment.store.result(cell) for cell in experiment.plan.cells)
-    others = sum(1 for record in records if record is not None and record["engine"] != engine)
+    found = (experiment.store.brief(cell) for cell in experiment.plan.cells)
+    others = sum(1 for brief in found if brief is not None and brief.status == "done" and brief.engine != engine)
     if others:
         typer.echo(
             f"note: {others} cells were computed by the other engine, with the same errors; --fresh repeats them"
