@@ -15,6 +15,7 @@ def report(out: Out = Path("results"), quick: Quick = False) -> None:
 
     Example: mcls report
     """
+    from mcls.cli.show import print_damaged
     from mcls.reporting.catalog import PAPERS
     from mcls.reporting.figures import draw_all
     from mcls.reporting.page import write_report
@@ -24,3 +25,4 @@ def report(out: Out = Path("results"), quick: Quick = False) -> None:
     tables = [table for paper in PAPERS.values() for spec in paper.tables for table in spec.build(studies)]
     figures = draw_all(studies, lambda text: typer.echo(text, err=True))
     typer.echo(f"Written {write_report(studies, tables, figures)}")
+    print_damaged(*(study.experiment.store for study in studies.loaded()))

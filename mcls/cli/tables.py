@@ -39,8 +39,8 @@ def tables(
 
     Examples: mcls tables honeine2013 --table 4, mcls tables xue2013 -j 2, mcls tables --all --quick
     """
-    from mcls.cli.run import cores, interrupted
-    from mcls.cli.show import print_failures
+    from mcls.cli.run import cores, resumable
+    from mcls.cli.show import print_damaged, print_failures
     from mcls.errors import McLsError
     from mcls.experiments.progress import make_progress
     from mcls.reporting.catalog import PAPERS, get_paper, needed, run, write
@@ -59,10 +59,8 @@ def tables(
     studies = Studies(out, quick)
     outcomes = []
     if not no_run:
-        try:
+        with resumable(studies.out):
             outcomes = run(needed(specs, studies), jobs or cores(), make_progress, _tell)
-        except KeyboardInterrupt:
-            interrupted(studies.out)
     made = [table for spec in specs for table in spec.build(studies)]
     for each in made:
         with output() as console:
@@ -73,6 +71,7 @@ def tables(
         from mcls.reporting.page import write_report
 
         typer.echo(f"Written {write_report(studies, made, draw_all(studies, _tell))}")
+    print_damaged(*(study.experiment.store for study in studies.loaded()))
     _tell_states(made)
     for outcome in outcomes:
         print_failures(outcome)

@@ -113,7 +113,7 @@ class Cluster(Futures):
             if isinstance(answer, OSError):
                 continue  # it has left
             if isinstance(answer, Exception):
-                told = " ".join(f"{type(answer).__name__}: {answer}".split())
+                told = " ".join(str(answer).split())
                 raise ClusterError(f"the Dask worker at {address} cannot import mcls ({told}): install it there")
             theirs = _versions(answer)
             for name in ours:
@@ -134,6 +134,7 @@ class Cluster(Futures):
 
 def _connect(scheduler: str | None, jobs: int, resources: contextlib.ExitStack) -> Any:
     """The client of a running cluster, or of one made of local processes that nobody else can talk to."""
+    import dask
     from distributed import Client, LocalCluster, Security
 
     if scheduler is not None:
@@ -145,12 +146,13 @@ def _connect(scheduler: str | None, jobs: int, resources: contextlib.ExitStack) 
         security = Security.temporary()
     except ImportError:
         raise McLsError("a private Dask cluster needs the package cryptography: pip install 'mcls[dask]'") from None
-    with interrupts_ignored():
+    no_pages = {f"distributed.{part}.http.routes": [] for part in ("scheduler", "worker", "nanny")}
+    with interrupts_ignored(), dask.config.set(no_pages):
         cluster = LocalCluster(
             n_workers=jobs,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             security=security,
             silence_logs=logging.CRITICAL,
         )

@@ -6,8 +6,9 @@ import hashlib
 import json
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import from_json
+from typing_extensions import NotRequired, TypedDict
 
 from mcls.evaluation.packing import unpack
 from mcls.experiments.cells import FORMAT, identity_key
@@ -86,66 +87,62 @@ def _check_content(record: Record) -> None:
                 raise ValueError(f"a packed array cannot be read: {error}") from None
 
 
+# What is read somewhere has a type here; other fields may stand beside.
+
 _Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 _Scalar = str | int | float | bool | None
 
 
-class _Shape(BaseModel):
-    """What is read somewhere has a type here; other fields may stand beside."""
-
-    model_config = ConfigDict(strict=True)
-
-
-class _Packed(_Shape):
+class _Packed(TypedDict):
     shape: list[Annotated[int, Field(ge=0)]]
     int16: str
 
 
-class _Grid(_Shape):
+class _Grid(TypedDict):
     names: list[str]
     values: dict[str, list[_Scalar]]
     fold_sizes: list[Annotated[int, Field(ge=1)]]
     fold_mistakes: _Packed
 
 
-class _Facts(_Shape):
-    rows: int = 0
-    columns: int = 0
-    overlap: float = 0.0
-    overlap_cosine: float = 0.0
+class _Facts(TypedDict, total=False):
+    rows: int
+    columns: int
+    overlap: float
+    overlap_cosine: float
 
 
-class _Result(_Shape):
+class _Result(TypedDict):
     error: _Fraction
     chosen: Annotated[list[dict[str, _Scalar]], Field(min_length=1)]
-    predictions: _Packed = _Packed(shape=[], int16="")
-    errors: Annotated[list[_Fraction], Field(min_length=2, max_length=2)] = []
-    oracle_error: _Fraction = 0.0
-    grid: _Grid | None = None
-    facts: list[_Facts] = []
+    predictions: NotRequired[_Packed]
+    errors: NotRequired[Annotated[list[_Fraction], Field(min_length=2, max_length=2)]]
+    oracle_error: NotRequired[_Fraction]
+    grid: NotRequired[_Grid]
+    facts: NotRequired[list[_Facts]]
 
 
-class _Library(_Shape):
+class _Library(TypedDict):
     user_api: str
-    internal_api: str | None = None
-    version: str | None = None
+    internal_api: NotRequired[str | None]
+    version: NotRequired[str | None]
 
 
-class _Environment(_Shape):
+class _Environment(TypedDict):
     cpu: str
     cores: int | None
     libraries: list[_Library]
 
 
-class _Protocol(_Shape):
+class _Protocol(TypedDict):
     name: str
 
 
-class _Identity(_Shape):
+class _Identity(TypedDict):
     protocol: _Protocol
 
 
-class _Any(_Shape):
+class _Any(TypedDict):
     format: Literal[1]
     key: str
     dataset: str
@@ -154,8 +151,8 @@ class _Any(_Shape):
     replicate: int
     engine: str
     identity: _Identity
-    parameters: dict[str, Any] = {}
-    warnings: list[str] = []
+    parameters: NotRequired[dict[str, Any]]
+    warnings: NotRequired[list[str]]
 
 
 class _Done(_Any):

@@ -91,7 +91,7 @@ def run_cells(
     todo: dict[str, Cell] = {}
     before: dict[str, Stamp | None] = {}
     for cell in cells:
-        stamp, known = store.stamp(cell), store.brief(cell)
+        stamp, known = store.look(cell)
         if fresh or known is None or known.status != "done":
             todo[cell.key], before[cell.key] = cell, stamp
     outcome = Outcome(reused=len(cells) - len(todo), not_run=len(todo))

@@ -54,7 +54,8 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.damaged: dict[Path, str] = {}  # of the files read so far: what is wrong with them
-        self._briefs: dict[str, tuple[Stamp, Brief | None]] = {}
+        self._looks: dict[str, tuple[Stamp | None, Brief | None]] = {}
+        self._prefix = os.path.join(folder, "")
 
     def path(self, key: str) -> Path:
         """The file of a cell."""
@@ -87,20 +88,22 @@ class Store:
     def stamp(self, cell: Cell) -> Stamp | None:
         """Which content the file of a cell has; None when there is no file."""
         try:
-            status = os.stat(os.path.join(self.folder, f"{cell.key}.json"))
+            status = os.stat(f"{self._prefix}{cell.key}.json")
         except OSError:
             return None
         return status.st_ino, status.st_size, status.st_mtime_ns
 
-    def brief(self, cell: Cell) -> Brief | None:
-        """What ``read`` finds, in brief; the file is read again only when it has changed."""
+    def look(self, cell: Cell) -> tuple[Stamp | None, Brief | None]:
+        """What ``read`` finds, in brief, and the stamp it has; the file is read again only when it has changed."""
         stamp = self.stamp(cell)
-        if stamp is None:
-            return None
-        known = self._briefs.get(cell.key)
+        known = self._looks.get(cell.key)
         if known is None or known[0] != stamp:
-            known = self._briefs[cell.key] = stamp, _brief(self.read(cell))
-        return known[1]
+            known = self._looks[cell.key] = stamp, None if stamp is None else _brief(self.read(cell))
+        return known
+
+    def brief(self, cell: Cell) -> Brief | None:
+        """What ``read`` finds, in brief."""
+        return self.look(cell)[1]
 
     def write(self, record: Record) -> None:
         """Put a record in its place."""
