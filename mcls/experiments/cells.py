@@ -46,7 +46,7 @@ class DatasetRef:
         return _load(self)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def _load(ref: DatasetRef) -> Dataset:
     if ref.path is not None:
         return load_encoded(ref.path, ref.target, ref.header)
@@ -281,7 +281,7 @@ def essential_options(
             kept["labelbook"] = "indicators"
         elif name in _GRAM_ONLY and book == "mincorr":
             kept["labelbook"] = "alignment"
-    defaults = get_machine(name).create().get_params(deep=False)
+    defaults = get_machine(name).defaults
     return {k: v for k, v in kept.items() if k not in defaults or defaults[k] != v}
 
 
