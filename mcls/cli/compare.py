@@ -53,8 +53,8 @@ def compare(
     (both) and with more than two machines ranking.csv. --csv prints one table: the pairs where there are any.
     """
     from mcls.cli.progress import CellProgress
-    from mcls.cli.run import cores, interrupted
-    from mcls.cli.show import print_csv, print_failures, print_note, print_table
+    from mcls.cli.run import cores, resumable
+    from mcls.cli.show import print_csv, print_damaged, print_failures, print_note, print_table
     from mcls.errors import McLsError
     from mcls.experiments.compare import (
         DEFAULT_DATASETS,
@@ -70,10 +70,9 @@ def compare(
     experiment = comparison(machines, dataset or DEFAULT_DATASETS, seed, engine.value, out, alpha)
     for note in experiment.plan.notes:
         print_note(note)
-    try:
+    with resumable(experiment.store.folder):
         outcome = experiment.run(jobs=jobs or cores(), fresh=fresh, progress=CellProgress())
-    except KeyboardInterrupt:
-        interrupted(experiment.store.folder)
+    print_damaged(experiment.store)
     tests = [name for name, wanted in (("f", ftest), ("t", ttest), ("mcnemar", mcnemar)) if wanted]
     titles, result = experiment.titles, experiment.ranking()
     many, paired = len(titles) > 2, result is None or bool(tests)

@@ -47,7 +47,7 @@ def plot(
     """
     import mcls.papers  # noqa: F401  (registers the papers' plots)
     from mcls.errors import McLsError
-    from mcls.reporting.plots import PLOTS, draw
+    from mcls.reporting.plots import PLOTS, draw, get_plot
     from mcls.reporting.studies import Studies
 
     studies = Studies(out, quick)
@@ -75,7 +75,7 @@ def plot(
         raise McLsError("--dataset, --machine and --replicate go with: mcls plot grid EXPERIMENT")
     nothing_from_results = True
     for name in PLOTS if figure == "all" else [figure]:
-        drawn = dict(draw(name, studies))
+        drawn = draw(get_plot(name), studies)
         for path in (path for files in drawn.values() for path in files):
             echo(path)
         nothing_from_results &= not PLOTS[name].made_by or not any(drawn.values())

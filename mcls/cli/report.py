@@ -14,12 +14,16 @@ def report(out: Out = Path("results"), quick: Quick = False) -> None:
 
     Example: mcls report
     """
+    from mcls.cli.show import print_damaged
     from mcls.papers import PAPERS
-    from mcls.reporting.page import write_report
-    from mcls.reporting.plots import draw_all
-    from mcls.reporting.studies import Studies
+    from mcls.reporting.plots import draw_all, drawing
 
-    studies = Studies(out, quick)
-    tables = [table for paper in PAPERS.values() for spec in paper.tables for table in spec.build(studies)]
-    figures = draw_all(studies, lambda text: echo(text, err=True))
+    with drawing(out, quick) as begun:
+        from mcls.reporting.page import write_report
+        from mcls.reporting.studies import Studies
+
+        studies = Studies(out, quick)
+        tables = [table for paper in PAPERS.values() for spec in paper.tables for table in spec.build(studies)]
+        figures = draw_all(studies, lambda text: echo(text, err=True), begun)
     echo(f"Written {write_report(studies, list(PAPERS.values()), tables, figures)}")
+    print_damaged(*(study.experiment.store for study in studies.loaded()))

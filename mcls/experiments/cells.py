@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,7 @@ class DatasetRef:
         return _load(self)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def _load(ref: DatasetRef) -> Dataset:
     if ref.path is not None:
         return load_encoded(ref.path, ref.target, ref.header, ref.drop, ref.keep)
@@ -56,6 +56,12 @@ def _load(ref: DatasetRef) -> Dataset:
 def equal_rows_of(ref: DatasetRef) -> Array | None:
     """Equal rows of a user's table, which stay together; a data set by name keeps the folds of its papers."""
     return equal_rows(ref.load().X) if ref.path is not None and not ref.split_equal_rows else None
+
+
+def identity_key(identity: Mapping[str, Any]) -> str:
+    """The key of a cell from everything that decides its result."""
+    text = json.dumps(identity, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:24]
 
 
 @dataclass(frozen=True)
@@ -75,11 +81,11 @@ class Cell:
     engine: str = "fast"
     timing: bool = False
     grouped: bool = False  # equal rows stay together
+    defaults: Mapping[str, Any] = field(default_factory=dict, compare=False)  # all parameters that JSON can hold
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
-        text = json.dumps(self.identity(), sort_keys=True, separators=(",", ":"), allow_nan=False)
-        object.__setattr__(self, "key", hashlib.sha256(text.encode("utf-8")).hexdigest()[:24])
+        object.__setattr__(self, "key", identity_key(self.identity()))
 
     def identity(self) -> dict[str, Any]:
         """Everything that decides the result, as JSON values. The engine decides only a measured time."""
@@ -104,19 +110,16 @@ class Cell:
 
     def estimator(self) -> Any:
         """Make the machine; one that draws random numbers gets a seed of its own."""
-        machine = get_machine(self.machine)
-        made = machine.create(**self.options)
-        if "random_state" in made.get_params(deep=False) and "random_state" not in self.options:
-            made.set_params(random_state=derive(self.seed, self.machine) % 2**31)
-        return made
+        return get_machine(self.machine).create(**self.options, **self._own_seed())
+
+    def _own_seed(self) -> dict[str, int]:
+        if "random_state" not in self.defaults or "random_state" in self.options:
+            return {}
+        return {"random_state": derive(self.seed, self.machine) % 2**31}
 
     def parameters(self) -> dict[str, Any]:
         """Every parameter of the machine that is not tuned, defaults included, as far as JSON can hold it."""
-        return {
-            name: value
-            for name, value in self.estimator().get_params(deep=False).items()
-            if name not in self.grid and isinstance(value, str | int | float | bool | None)
-        }
+        return {n: v for n, v in {**self.defaults, **self._own_seed()}.items() if n not in self.grid}
 
     def compute(self) -> dict[str, Any]:
         """Run the protocol; the data must still be what the key was made from."""
@@ -172,7 +175,7 @@ class Plan:
     notes: tuple[str, ...] = ()
     baselines: Mapping[str, float] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def cells(self) -> list[Cell]:
         """Every different cell once, one replicate after the other so that a stopped run has whole replicates."""
         unique = {cell.key: cell for row in self.rows for cell in row.all_cells}
@@ -254,6 +257,11 @@ def _row(
     grid = effective_grid(machine, estimator, options, config.grid, own_grid)
     parameters = estimator.get_params(deep=False)
     essential = essential_options(machine.name, options, estimator, share=not config.timing)
+    defaults = {
+        name: value
+        for name, value in machine.create(**essential).get_params(deep=False).items()
+        if isinstance(value, str | int | float | bool | None)
+    }
 
     def cells(protocol: str, replicates: int) -> tuple[Cell, ...]:
         splits = get_protocol(protocol).seed_group or protocol
@@ -272,6 +280,7 @@ def _row(
                 engine=config.engine,
                 timing=config.timing,
                 grouped=equal_rows_of(ref) is not None,
+                defaults=defaults,
             )
             for replicate in range(replicates)
         )
@@ -298,7 +307,7 @@ def essential_options(name: str, options: Mapping[str, Any], estimator: Any, sha
     kept = {k: v.lower() if k == "labelbook" and isinstance(v, str) else v for k, v in sorted(options.items())}
     if share and isinstance(estimator, LabelMachine) and isinstance(estimator.labelbook, str):
         kept["labelbook"] = estimator.same_labelbook()
-    defaults = get_machine(name).create().get_params(deep=False)
+    defaults = get_machine(name).defaults
     return {k: v for k, v in kept.items() if k not in defaults or defaults[k] != v}
 
 

@@ -300,7 +300,9 @@ class Quest:
             for name, values in self.grid.items()
         }
         extended = grid != self.grid
-        remarks = grids.remarks(found.best_point, grid, self.ladders, self.entry.smoother, self.machine, advice)
+        # Of a list of values that holds for any data, the ends are no edge.
+        ranged = {n: d for n, d in self.entry.smoother.items() if isinstance(self.entry.grid[n], str)}
+        remarks = grids.remarks(found.best_point, grid, self.ladders, ranged, self.machine, advice)
         if say is not None:
             for text in remarks:
                 say(text)
@@ -370,9 +372,7 @@ def _that_fits(entry: Machine, estimator: Any, n: int, solver_given: bool, note:
         return estimator
     told = f"the kernel matrix of {n} rows needs {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free"
     if not entry.many_rows or solver_given:
-        able = ", ".join(
-            format_spec(name, machine.many_rows) for name, machine in MACHINES.items() if machine.many_rows
-        )
+        able = ", ".join(format_spec(m.name, m.many_rows) for m in MACHINES.values() if m.many_rows)
         raise McLsError(f"{told}; use {able}, or fewer rows")
     note(f"{told}: {format_options(entry.many_rows)} instead")
     return estimator.set_params(**entry.many_rows)

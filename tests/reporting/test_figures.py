@@ -105,7 +105,7 @@ def test_choices_are_counted_over_all_replicates(tmp_path):
 
 
 def test_powers_of_two_are_written_as_such():
-    assert [power(v) for v in (0.25, 1.0, 3.0, 0.3, "linear")] == ["$2^{-2}$", "$2^{0}$", "3", "0.3", "linear"]
+    assert [power(v) for v in (0.25, 1.0, 3.0, 0.3, "linear")] == ["2⁻²", "2⁰", "3", "0.3", "linear"]
 
 
 def test_groups_join_what_lies_within_the_critical_difference():

@@ -12,7 +12,7 @@ import pytest
 
 from mcls.papers import PAPERS
 from mcls.reporting.page import write_report
-from mcls.reporting.plots import draw
+from mcls.reporting.plots import PLOTS, draw
 from mcls.reporting.studies import Studies
 
 from .browser import CHROMIUM, Browser
@@ -29,7 +29,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for name in spec.studies:
                 fill(studies[name], lambda cell: 0.1 + 0.01 * len(cell.dataset.label))
             tables += spec.build(studies)
-    return write_report(studies, list(PAPERS.values()), tables, dict(draw("labelbooks", studies)) | {"ranks": []})
+    return write_report(studies, list(PAPERS.values()), tables, draw(PLOTS["labelbooks"], studies) | {"ranks": []})
 
 
 def test_nothing_is_loaded_from_anywhere(page):

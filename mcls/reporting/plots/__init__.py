@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import importlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mcls.errors import McLsError, unknown_name
 
@@ -70,25 +72,64 @@ register(
 )
 
 
-def draw(name: str, studies: Studies) -> Iterator[tuple[str, list[Path]]]:
-    """Draw the figures of one name into ``figures/``; yields (file stem, files), no files where data are missing."""
+def draw(plot: Plot, studies: Studies) -> dict[str, list[Path]]:
+    """Draw one plot into ``figures/``: file stem → files, none where the data are missing."""
     import matplotlib as mpl
 
     from mcls.reporting.plots.style import QUICK_TITLE, STYLE, save
 
+    drawn: dict[str, list[Path]] = {}
     with mpl.rc_context(STYLE):
-        for stem, figure in get_plot(name).pictures(studies):
-            if figure is None:
-                yield stem, []
-                continue
-            if studies.quick:
+        for stem, figure in plot.pictures(studies):
+            if figure is not None and studies.quick:
                 figure.text(0.995, 0.005, QUICK_TITLE.strip(), ha="right", va="bottom", color="red", fontsize=8)
-            yield stem, save(figure, studies.out / "figures", stem)
+            drawn[stem] = [] if figure is None else save(figure, studies.out / "figures", stem)
+    return drawn
 
 
-def draw_all(studies: Studies, tell: Callable[[str], None]) -> dict[str, list[Path]]:
-    """Draw everything there are data for, and say what was left out; file stem → files."""
-    drawn = {stem: files for name in PLOTS for stem, files in draw(name, studies)}
+#: Name of a plot → the future of what ``draw`` returns, made in another process.
+Begun = dict[str, Any]
+
+
+@contextlib.contextmanager
+def drawing(out: Path, quick: bool) -> Iterator[Begun]:
+    """Begin to draw all plots in a process beside this one, where there is a core for it."""
+    from joblib.externals.loky import ProcessPoolExecutor, cpu_count
+
+    if cpu_count() < 2:
+        yield {}
+        return
+    executor = ProcessPoolExecutor(max_workers=1, env={"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
+    try:
+        yield {name: executor.submit(_draw_there, plot, out, quick) for name, plot in PLOTS.items()}
+    finally:
+        executor.shutdown(kill_workers=True)
+
+
+@functools.cache
+def _studies(out: Path, quick: bool) -> Studies:
+    from mcls.reporting.studies import Studies
+
+    return Studies(out, quick)
+
+
+def _draw_there(plot: Plot, out: Path, quick: bool) -> dict[str, list[Path]]:
+    return draw(plot, _studies(out, quick))
+
+
+def draw_all(studies: Studies, tell: Callable[[str], None], begun: Begun | None = None) -> dict[str, list[Path]]:
+    """Draw everything there are data for, and say what was left out; file stem → files.
+
+    What another process has ``begun`` to draw is waited for; the rest, from the end, is drawn here.
+    """
+    waiting = begun or {}
+    here = {
+        name: draw(PLOTS[name], studies)
+        for name in reversed(PLOTS)
+        if name not in waiting or waiting[name].cancel()
+    }
+    made = [here[name] if name in here else waiting[name].result() for name in PLOTS]
+    drawn = {stem: files for each in made for stem, files in each.items()}
     for stem, files in drawn.items():
         if not files:
             tell(f"figure {stem}: not drawn, its data are not there")
