@@ -14,13 +14,15 @@ from mcls.kernels import KernelFunction
 from mcls.machines.base import Fold, Point, refit_sweep
 from mcls.machines.labels import LabelMachine, decide, gammas_of, only_gamma
 from mcls.solvers import vector, vosvm
-from mcls.solvers.linear import is_partition
 
 Array = np.ndarray
 
 
 class VectorMachine(LabelMachine):
     """What the vector-output machines share: scores from β (n,) and, with a bias, b (p,)."""
+
+    bias: bool = False  # a parameter of the machines that have one
+    _signed = True  # whether coefficients may be negative
 
     def _scores(self, K: Array) -> Array:
         g = vector.class_values(K, self.beta_, self.y_codes_, self.labels_.shape[1])
@@ -30,6 +32,13 @@ class VectorMachine(LabelMachine):
         self._set_labels(y, n_classes)
         self.y_codes_ = y
         self.__dict__.pop("bias_", None)  # of an earlier fit, with other parameters
+
+    def _labels(self, y: Array, n_classes: int) -> tuple[Array, Array]:
+        """Label vectors and their Gram matrix; refused where the bias leaves nothing to learn with them."""
+        B, L = super()._labels(y, n_classes)
+        if self.bias:
+            vector.refuse_degenerate(B, signed=self._signed)
+        return B, L
 
     def _refuse_bias_with_label_kernel(self) -> None:
         if self.bias and self.label_kernel != "linear":
@@ -126,7 +135,8 @@ class VoLSSVM(VectorMachine):
         (H + I/γ)β = 1,   [H]ᵢⱼ = yᵢᵀyⱼ κ(xᵢ, xⱼ).
 
     With a bias (Sec. 4.4) the bordered system also holds Yβ = 0 (21), taken in as many entries as the labels
-    span. One factorisation, n³/3 operations, whatever the number of classes.
+    span; where a bias alone meets every constraint (indicators, and ±1 labels of more than two classes) it leaves
+    only β = 0, and the labelbook is refused. One factorisation, n³/3 operations, whatever the number of classes.
 
     Parameters
     ----------
@@ -151,6 +161,8 @@ class VoLSSVM(VectorMachine):
     >>> VoLSSVM(sigma=0.5, gamma=10.0).fit(X, y).predict([[0.1], [2.1]])
     array(['a', 'c'], dtype='<U1')
     """
+
+    leaves_rows_out = True
 
     def __init__(
         self,
@@ -190,7 +202,7 @@ class VoLSSVM(VectorMachine):
     def _sweep(
         self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point]
     ) -> list[Array]:
-        if not only_gamma(points) or self._labels_need_counts or not is_partition(folds, len(y)):
+        if not only_gamma(points) or self._labels_need_counts:
             return refit_sweep(self, K, y, n_classes, folds, points)
         B, L = self._labels(y, n_classes)
         tests, gammas = [test for _, test in folds], gammas_of(points)
@@ -244,6 +256,8 @@ class VoSVM(VectorMachine):
     True
     """
 
+    _signed = False
+
     def __init__(
         self,
         bias: bool = False,
@@ -275,12 +289,6 @@ class VoSVM(VectorMachine):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         self._refuse_bias_with_label_kernel()
-
-    def check_labels(self, y: Array, n_classes: int) -> None:
-        """Refuse also a labelbook with which the bias leaves nothing to learn."""
-        B, _ = self._labels(y, n_classes)
-        if self.bias:
-            vosvm.refuse_degenerate(B)
 
     def _fit(self, K: Array, y: Array, n_classes: int) -> None:
         self._begin(y, n_classes)
