@@ -16,6 +16,7 @@ from mcls.machines.registry import class_targets
 # registry, and the functions on models.
 _EXPORTS = {
     **class_targets(),
+    "PrecisionWarning": "mcls.errors",
     "load": "mcls.models.saving",
     "save": "mcls.models.saving",
     "select": "mcls.models.selection",

@@ -189,8 +189,8 @@ class BaseMachine(ClassifierMixin, BaseEstimator):
                 for k, scores in zip(fast, found, strict=True):
                     results[k][members] = scores
             for k, fold in enumerate(folds):
-                lost = np.flatnonzero(np.isnan(results[k][members]).any(axis=(1, 2))).tolist()
-                if lost:
+                if np.isnan(results[k][members].sum()):
+                    lost = np.flatnonzero(np.isnan(results[k][members]).any(axis=(1, 2))).tolist()
                     refitted = refit(machine, A, y, ell, fold, [path[i] for i in lost])
                     results[k][[members[i] for i in lost]] = refitted
         return results

@@ -13,7 +13,7 @@ from mcls.machines.base import Fold, KernelMachine, Point, rows_per_block
 from mcls.machines.labels import LabelMachine, decide, gammas_of
 from mcls.parameters import Check, Choice, Positive, Whole
 from mcls.solvers import lsm, nystrom
-from mcls.solvers.linear import Spectrum
+from mcls.solvers.spectrum import Spectrum
 
 Array = np.ndarray
 
@@ -174,6 +174,11 @@ class OneLSM(OneSystemMachine):
     def works_on(self) -> Literal["kernel", "rows"]:  # type: ignore[override]
         """A whole kernel matrix, or the rows that landmarks are drawn from."""
         return "kernel" if self.solver == "exact" else "rows"
+
+    @property
+    def leaves_rows_out(self) -> bool:  # type: ignore[override]
+        """The exact machine's sweep does; with landmarks each fold is learned anew."""
+        return bool(self.solver == "exact")
 
     def _check_together(self) -> None:
         super()._check_together()
