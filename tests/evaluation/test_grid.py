@@ -106,20 +106,20 @@ def test_scaling_inside_the_folds_equals_a_pipeline():
     "machine", [OneLSM(), OneLSM(solver="nystrom", n_landmarks=20), KNeighborsClassifier()], ids=str
 )
 def test_folds_that_test_a_row_twice_are_judged_by_their_own_predictions(machine, scaling):
-    data = load_dataset("glass")
-    folds = list(RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0).split(data.X, data.y))
+    X, y = load("glass")
+    folds = list(RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0).split(X, y))
     grid = (
         {"n_neighbors": [1, 9]}
         if isinstance(machine, KNeighborsClassifier)
         else {"gamma": [0.01], "sigma": [0.3, 2]}
     )
-    found = search(machine, data.X, data.y, grid, folds, scaling=scaling)
+    found = search(machine, X, y, grid, folds, scaling=scaling)
     pipeline = make_pipeline(MinMaxScaler((-1, 1)) if scaling == "fold" else "passthrough", machine)
     for i, point in enumerate(found.points):
         pipeline[-1].set_params(**point)
         for k, (train, test) in enumerate(folds):
-            predicted = pipeline.fit(data.X[train], data.y[train]).predict(data.X[test])
-            assert found.fold_errors[i, k] == np.mean(predicted != data.y[test])
+            predicted = pipeline.fit(X[train], y[train]).predict(X[test])
+            assert found.fold_errors[i, k] == np.mean(predicted != y[test])
             assert np.array_equal(found.fold_predictions[k][i], predicted)
     with pytest.raises(McLsError, match="tested by several folds"):
         found.predictions  # noqa: B018

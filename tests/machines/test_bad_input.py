@@ -36,7 +36,7 @@ def test_numbers_too_large_for_the_kernel_are_refused(name, kernel):
         machine.fit(X / 5, y).predict(1e299 * X)
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error", "ignore::mcls.errors.PrecisionWarning")
 @pytest.mark.parametrize("size", [1e70, 1e74])
 @pytest.mark.parametrize("name", ["oneLSM", "ovO", "voRLS-beta", "voRLS-f", "voLSSVM", "lssvm", "rlsc"])
 def test_a_kernel_that_is_just_no_overflow_gives_numbers(name, size):

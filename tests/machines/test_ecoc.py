@@ -256,7 +256,7 @@ def test_mistakes_are_refused_with_what_to_do():
         (DECOC(criterion_sigma=0.0), "criterion_sigma"),
         (DECOC(criterion_sigma=1e-200), "criterion_sigma"),
         (SubECOC(theta_i=1.5), "theta_i must be a share"),
-        (SubECOC(theta_s=-1), "theta_s is a number"),
+        (SubECOC(theta_s=-1), "theta_s must be a number"),
     ]:
         with pytest.raises(McLsError, match=message):
             machine.fit(X, y)
