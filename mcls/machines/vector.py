@@ -22,6 +22,9 @@ Array = np.ndarray
 class VectorMachine(LabelMachine):
     """What the vector-output machines share: scores from β (n,) and, with a bias, b (p,)."""
 
+    bias: bool = False  # a parameter of the machines that have one
+    _signed = True  # whether coefficients may be negative
+
     def _scores(self, K: Array) -> Array:
         g = vector.class_values(K, self.beta_, self.y_codes_, self.labels_.shape[1])
         return decide(g, self.labels_, self.label_gram_, self.decision, getattr(self, "bias_", None))
@@ -30,6 +33,13 @@ class VectorMachine(LabelMachine):
         self._set_labels(y, n_classes)
         self.y_codes_ = y
         self.__dict__.pop("bias_", None)  # of an earlier fit, with other parameters
+
+    def _labels(self, y: Array, n_classes: int) -> tuple[Array, Array]:
+        """Label vectors and their Gram matrix; refused where the bias leaves nothing to learn with them."""
+        B, L = super()._labels(y, n_classes)
+        if self.bias:
+            vector.refuse_degenerate(B, signed=self._signed)
+        return B, L
 
     def _refuse_bias_with_label_kernel(self) -> None:
         if self.bias and self.label_kernel != "linear":
@@ -126,7 +136,8 @@ class VoLSSVM(VectorMachine):
         (H + I/γ)β = 1,   [H]ᵢⱼ = yᵢᵀyⱼ κ(xᵢ, xⱼ).
 
     With a bias (Sec. 4.4) the bordered system also holds Yβ = 0 (21), taken in as many entries as the labels
-    span. One factorisation, n³/3 operations, whatever the number of classes.
+    span; where a bias alone meets every constraint (indicators, and ±1 labels of more than two classes) it leaves
+    only β = 0, and the labelbook is refused. One factorisation, n³/3 operations, whatever the number of classes.
 
     Parameters
     ----------
@@ -244,6 +255,8 @@ class VoSVM(VectorMachine):
     True
     """
 
+    _signed = False
+
     def __init__(
         self,
         bias: bool = False,
@@ -275,12 +288,6 @@ class VoSVM(VectorMachine):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         self._refuse_bias_with_label_kernel()
-
-    def check_labels(self, y: Array, n_classes: int) -> None:
-        """Refuse also a labelbook with which the bias leaves nothing to learn."""
-        B, _ = self._labels(y, n_classes)
-        if self.bias:
-            vosvm.refuse_degenerate(B)
 
     def _fit(self, K: Array, y: Array, n_classes: int) -> None:
         self._begin(y, n_classes)

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.optimize import linprog
 
+from mcls.errors import McLsError
 from mcls.solvers.linear import FoldPartition, Spectrum, solve_spd
 from mcls.solvers.lsm import add_ridge, indicators
 
@@ -23,6 +25,45 @@ RLS_F_RIDGE = 1e-10
 def class_values(K: Array, beta: Array, y: Array, n_classes: int) -> Array:
     """g (m, ℓ) from K (m, n) and β (n,): g_c = Σ_{j∈c} βⱼ κⱼ."""
     return K @ (indicators(y, n_classes) * beta[:, None])
+
+
+# Labelbooks with a bias (Sec. 4.4) --------------------------------------------------------------------------
+
+
+def is_degenerate(B: Array, *, signed: bool) -> bool:
+    """Whether Yβ = 0 (21) leaves nothing to learn with the label vectors B (p, ℓ); ``signed``: β may be negative.
+
+    *Signed* (vo-LSSVM): where some b has y_cᵀb = 1 for every class c, that bias alone meets every constraint without
+    error, and β = 0. So it is with indicators (b = 1), and with ±1 for ℓ > 2.
+
+    *β ≥ 0* (vo-SVM): the class sums s_c = Σ_{i∈c} βᵢ ≥ 0 satisfy Bs = 0. Every class can have support vectors if
+    and only if Bs = 0 has a solution with all s_c > 0. Zero-sum labelbooks have s = 1. Indicators have s = 0
+    only; with ±1, each s_c is half the total, which for ℓ > 2 leaves s = 0 too.
+
+    >>> is_degenerate(np.eye(3), signed=True), is_degenerate(np.eye(3) - 1 / 3, signed=True)
+    (True, False)
+    >>> is_degenerate(np.array([[1.0, 2.0]]), signed=True), is_degenerate(np.array([[1.0, 2.0]]), signed=False)
+    (False, True)
+    """
+    _, singular, Vt = np.linalg.svd(B)
+    rank = int((singular > 1e-10 * singular.max(initial=0.0)).sum())
+    N = Vt[rank:].T  # (ℓ, ℓ − rank), a basis of the solutions of Bs = 0
+    if signed:
+        return bool(np.abs(N.sum(axis=0)).max(initial=0.0) < 1e-10)  # 1 is a combination of the rows of B
+    if not N.shape[1]:
+        return True
+    found = linprog(np.zeros(N.shape[1]), A_ub=-N, b_ub=-np.ones(len(N)), bounds=(None, None))
+    return not found.success
+
+
+def refuse_degenerate(B: Array, *, signed: bool) -> None:
+    """Raise for a labelbook that the vo-LSSVM (``signed``) or the vo-SVM with a bias cannot carry."""
+    if is_degenerate(B, signed=signed):
+        raise McLsError(
+            f"the {'vo-LSSVM' if signed else 'vo-SVM'} with a bias is degenerate with this labelbook: its constraint "
+            f"sum_i beta_i y_i = 0 leaves only beta = 0{'' if signed else ' for some class'}, so nothing is learned; "
+            "use a zero-sum labelbook (alignment, consistency or mincorr), or bias=False"
+        )
 
 
 # vo-LSSVM ---------------------------------------------------------------------------------------------------

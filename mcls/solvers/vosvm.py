@@ -10,9 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linprog
 
-from mcls.errors import McLsError
 from mcls.solvers.lsm import indicators
 from mcls.solvers.qp import BoxQP, QPResult
 from mcls.solvers.vector import label_blocks
@@ -38,35 +36,6 @@ class VoSVMFit:
 def support(beta: Array) -> Array:
     """Mask (..., n) of the support vectors: βᵢ > ``SUPPORT`` · maxⱼ βⱼ."""
     return beta > SUPPORT * beta.max(axis=-1, keepdims=True, initial=0.0)
-
-
-def is_degenerate(B: Array) -> bool:
-    """Whether Yβ = 0 forces β = 0 on some class: no positive combination of the label vectors B (p, ℓ) is zero.
-
-    β ≥ 0 and Yβ = 0 say that the class sums s_c = Σ_{i∈c} βᵢ ≥ 0 satisfy Bs = 0. Every class can have support
-    vectors if and only if Bs = 0 has a solution with all s_c > 0. Zero-sum labelbooks have s = 1. Indicators
-    have s = 0 only; with ±1, each s_c is half the total, which for ℓ > 2 leaves s = 0 too.
-
-    >>> is_degenerate(np.eye(3)), is_degenerate(np.eye(3) - 1 / 3)
-    (True, False)
-    """
-    _, singular, Vt = np.linalg.svd(B)
-    rank = int((singular > 1e-10 * singular.max(initial=0.0)).sum())
-    N = Vt[rank:].T  # (ℓ, ℓ − rank), a basis of the solutions of Bs = 0
-    if not N.shape[1]:
-        return True
-    found = linprog(np.zeros(N.shape[1]), A_ub=-N, b_ub=-np.ones(len(N)), bounds=(None, None))
-    return not found.success
-
-
-def refuse_degenerate(B: Array) -> None:
-    """Raise for a labelbook that the model with a bias cannot carry."""
-    if is_degenerate(B):
-        raise McLsError(
-            "the vo-SVM with a bias is degenerate with this labelbook: its constraint sum_i beta_i y_i = 0 leaves "
-            "only beta = 0 for some class, so nothing is learned; use a zero-sum labelbook "
-            "(alignment, consistency or mincorr), or bias=False"
-        )
 
 
 def fit(
@@ -164,7 +133,6 @@ def _problems(
 ) -> list[tuple[Array, BoxQP]]:
     """The quadratic programmes to solve and their rows: one, or with orthogonal labels one a class."""
     if bias:
-        refuse_degenerate(B)
         return [(np.arange(len(y)), BoxQP(K * L[np.ix_(y, y)], B[:, y], solver=solver, tol=tol))]
     problems = []
     for rows in label_blocks(y, L):

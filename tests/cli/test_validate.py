@@ -35,16 +35,19 @@ def test_looks_at_the_data(tmp_path, capsys, table, expected):
     assert err.count("\n") == 1
 
 
+@pytest.mark.parametrize("machine, named", [("szedmak", "vo-SVM"), ("voLSSVM, options: {bias: true}", "vo-LSSVM")])
 @pytest.mark.parametrize("book, refused", [("pm1", True), ("indicators", True), ("alignment", False)])
-def test_refuses_a_labelbook_that_the_machine_will_refuse(tmp_path, capsys, book, refused):
-    machines = f"[oneLSM, {{name: szedmak, labelbook: [consistency, {book}]}}]"
+def test_refuses_a_labelbook_that_the_machine_will_refuse(tmp_path, capsys, book, refused, machine, named):
+    machines = f"[oneLSM, {{name: {machine}, labelbook: [consistency, {book}]}}]"
     (tmp_path / "lab.yaml").write_text(f"datasets: iris\nmachines: {machines}\n")
     with pytest.raises(SystemExit) as ended:
         main(["validate", str(tmp_path / "lab.yaml")])
     err = capsys.readouterr().err
     assert ended.value.code == (2 if refused else 0)
     if refused:
-        assert f"lab: machines[1]: szedmak:labelbook={book} on iris: the vo-SVM with a bias is degenerate" in err
+        assert "lab: machines[1]: " in err
+        assert f"labelbook={book}" in err
+        assert f" on iris: the {named} with a bias is degenerate" in err
         assert err.count("\n") == 1
 
 

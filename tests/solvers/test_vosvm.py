@@ -1,13 +1,10 @@
-"""vo-SVM on arrays: the sweep against cold refits in every label, the bias, and the labelbooks it cannot carry."""
+"""vo-SVM on arrays: the sweep against cold refits in every label, and the bias."""
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.model_selection import StratifiedKFold
 
 from mcls.data import load_dataset
-from mcls.errors import McLsError
 from mcls.evaluation.scaling import to_range
 from mcls.kernels import gaussian, squared_distances
 from mcls.labelbooks import label_vectors
@@ -117,44 +114,3 @@ def test_two_classes_with_a_bias_are_the_svm_of_libsvm():
     signed = np.zeros(len(y))
     signed[svc.support_] = svc.dual_coef_[0]
     np.testing.assert_allclose(beta * B[0, y], signed, atol=1e-6)
-
-
-@pytest.mark.parametrize("n_classes", [2, 3, 4, 6, 11])
-def test_which_labelbooks_carry_a_bias(n_classes):
-    def degenerate(name):
-        return vosvm.is_degenerate(label_vectors(name, n_classes))
-
-    assert degenerate("indicators")
-    assert degenerate("pm1") == (n_classes > 2)
-    assert not any(degenerate(name) for name in ("alignment", "consistency", "mincorr"))
-
-
-def test_degenerate_when_only_some_classes_cancel():
-    assert vosvm.is_degenerate(np.array([[1.0, -1.0, 0.0], [0.0, 0.0, 1.0]]))  # the third class stands alone
-    assert not vosvm.is_degenerate(np.array([[1.0, -1.0, 0.5]]))  # three scalars of both signs
-    assert vosvm.is_degenerate(np.array([[1.0, 2.0, 0.5]]))
-
-
-@given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 4))
-def test_a_positive_combination_is_found_where_one_was_hidden(seed, n_classes, p):
-    rng = np.random.default_rng(seed)
-    s = rng.uniform(0.1, 1.0, n_classes)
-    B = rng.normal(size=(p, n_classes))
-    B[:, -1] = -B[:, :-1] @ s[:-1] / s[-1]
-    assert not vosvm.is_degenerate(B)
-    assert vosvm.is_degenerate(np.vstack([B, np.ones(n_classes)]))  # the class sums would have to cancel too
-
-
-@pytest.mark.parametrize("labelbook", ["indicators", "pm1"])
-def test_degenerate_labelbooks_are_refused_and_really_leave_only_zero(labelbook):
-    from mcls.solvers.qp import solve_box_qp
-
-    D2, y, B, folds = load("iris", labelbook)
-    K = gaussian(D2, 1.0)
-    with pytest.raises(McLsError, match="zero-sum labelbook"):
-        vosvm.fit(K, y, B, B.T @ B, 1.0, bias=True, solver="active-set")
-    with pytest.raises(McLsError, match="zero-sum labelbook"):
-        vosvm.sweep(K, y, B, B.T @ B, folds, [1.0], bias=True, solver="active-set")
-    for solver in ("active-set", "osqp"):
-        beta = solve_box_qp(K * (B.T @ B)[np.ix_(y, y)], 1.0, A=B[:, y], solver=solver).beta
-        assert np.abs(beta).max() <= 1e-6
