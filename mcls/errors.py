@@ -10,6 +10,10 @@ class McLsError(ValueError):
     """A mistake in what the user gave us: the command line prints it as one line and exits with 2."""
 
 
+class PrecisionWarning(UserWarning):
+    """Rounding leaves few digits of a fitted machine's scores; the text says what to change."""
+
+
 def printable(text: str) -> str:
     """Text as a terminal may show it: what a file holds must not move the cursor or change colours.
 

@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcls.errors import McLsError
 from mcls.kernels import check_precomputed, kernel_matrix
-from mcls.solvers.linear import PrecisionError
 
 Array = np.ndarray
 Fold = tuple[Array, Array]  # (train, test) row indices
@@ -36,6 +35,9 @@ class KernelMachine(ClassifierMixin, BaseEstimator):
 
     kernelized = True
 
+    #: Whether ``_sweep`` leaves rows out of a solution of all rows: a fold then trains on all that it does not test.
+    leaves_rows_out = False
+
     # What a subclass provides -------------------------------------------------------------------------------
 
     def _fit(self, K: Array, y: Array, n_classes: int) -> None:
@@ -49,7 +51,11 @@ class KernelMachine(ClassifierMixin, BaseEstimator):
     def _sweep(
         self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point]
     ) -> list[Array]:
-        """Out-of-fold scores (points, |test|, ℓ) of each fold; every training fold holds every class."""
+        """Out-of-fold scores (points, |test|, ℓ) of each fold; every training fold holds every class.
+
+        With ``leaves_rows_out`` every fold also trains on all the rows that it does not test. A fold and point that
+        the algebra cannot give to enough digits is NaN, and is refitted.
+        """
         return refit_sweep(self, K, y, n_classes, folds, points)
 
     def _check_parameters(self) -> None:
@@ -144,7 +150,7 @@ class KernelMachine(ClassifierMixin, BaseEstimator):
         y : array (n,)
             Class codes 0..ℓ−1.
         folds : list of (train, test)
-            Index arrays.
+            Index arrays. Folds may overlap and need not test every row.
         points : list of dict
             Parameters that do not enter the kernel, such as ``{"gamma": 0.5}``.
         engine : {"fast", "refit"}
@@ -160,20 +166,30 @@ class KernelMachine(ClassifierMixin, BaseEstimator):
         ell = int(y.max()) + 1 if n_classes is None else n_classes
         if engine == "refit":
             return refit_sweep(self, K, y, ell, folds, points)
-        # A fold without some class is another problem (fewer classes, another labelbook): it is refitted.
-        complete = [bool(np.bincount(y[train], minlength=ell).all()) for train, _ in folds]
-        if not any(complete):
-            return refit_sweep(self, K, y, ell, folds, points)
+        swept = [k for k, fold in enumerate(folds) if self._can_sweep(fold, y, ell)]
+        if self.leaves_rows_out and len(swept) == 1:
+            swept = []  # a few factorisations of one training set cost less than a decomposition of all rows
         known = {} if prepared is None else {"prepared": prepared}
-        try:
-            swept = self._sweep(K, y, ell, [f for f, c in zip(folds, complete) if c], points, **known)
-        except PrecisionError:
-            return refit_sweep(self, K, y, ell, folds, points)
-        fast = iter(swept)
-        return [
-            next(fast) if whole else refit_sweep(self, K, y, ell, [fold], points)[0]
-            for fold, whole in zip(folds, complete)
-        ]
+        found = self._sweep(K, y, ell, [folds[k] for k in swept], points, **known) if swept else []
+        fast = dict(zip(swept, found, strict=True))
+        results = []
+        for k, fold in enumerate(folds):
+            scores = fast[k] if k in fast else np.full((len(points), len(fold[1]), ell), np.nan)
+            if np.isnan(scores.sum()):
+                lost = np.flatnonzero(np.isnan(scores).any(axis=(1, 2))).tolist()
+                scores[lost] = refit_sweep(self, K, y, ell, [fold], [points[i] for i in lost])[0]
+            results.append(scores)
+        return results
+
+    def _can_sweep(self, fold: Fold, y: Array, n_classes: int) -> bool:
+        """Whether ``_sweep`` gives the scores of a fold."""
+        train, test = fold
+        # A fold without some class is another problem (fewer classes, another labelbook): it is refitted.
+        if not np.bincount(y[train], minlength=n_classes).all():
+            return False
+        used = np.concatenate([train, test]) if self.leaves_rows_out else train
+        times = np.bincount(used, minlength=len(y))
+        return bool((times == 1).all() if self.leaves_rows_out else (times <= 1).all())
 
 
 def _for_classes(machine: Any, present: Array, n_classes: int) -> Any:

@@ -20,7 +20,6 @@ from mcls.kernels import KernelFunction, check_width
 from mcls.machines.base import Fold, KernelMachine, Point, refit_sweep
 from mcls.machines.labels import gammas_of, only_gamma
 from mcls.solvers import lsm
-from mcls.solvers.linear import is_partition
 
 Array = np.ndarray
 
@@ -139,6 +138,8 @@ class ECOC(CodeMachine):
            [ 0, -1, -1]])
     """
 
+    leaves_rows_out = True
+
     def __init__(
         self,
         coding: str | Array = "dense-random",
@@ -177,12 +178,7 @@ class ECOC(CodeMachine):
         M = coding_matrix(self.coding, n_classes, self.random_state)
         # Without zeros the columns are right-hand sides of one system, with oneLSM's exact cross-validation.
         one_system = isinstance(self.base, str) and self.base == "lsm" and (M != 0).all()
-        if (
-            not one_system
-            or self.decoder == "loss-weighted"
-            or not only_gamma(points)
-            or not is_partition(folds, len(y))
-        ):
+        if not one_system or self.decoder == "loss-weighted" or not only_gamma(points):
             return refit_sweep(self, K, y, n_classes, folds, points)
         outputs = lsm.sweep(K, M[y].astype(float), [test for _, test in folds], gammas_of(points))
         return [np.stack([class_scores(self.decoder, M, F) for F in of_fold]) for of_fold in outputs]

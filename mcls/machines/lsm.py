@@ -12,7 +12,7 @@ from mcls.kernels import KernelFunction, check_positive
 from mcls.machines.base import Fold, KernelMachine, Point, refit_sweep, rows_a_block, sweep_rows
 from mcls.machines.labels import LabelMachine, decide, gammas_of, only_gamma
 from mcls.solvers import lsm, nystrom
-from mcls.solvers.linear import Spectrum, is_partition
+from mcls.solvers.spectrum import Spectrum
 
 Array = np.ndarray
 
@@ -21,6 +21,8 @@ SOLVERS = ("exact", "nystrom")
 
 class OneSystemMachine(LabelMachine):
     """What the machines with the coefficients (K + γI)⁻¹Yᵀ share: parameters, scores and the exact sweep."""
+
+    leaves_rows_out = True
 
     def __init__(
         self,
@@ -71,7 +73,7 @@ class OneSystemMachine(LabelMachine):
         points: Sequence[Point],
         prepared: Any = None,
     ) -> list[Array]:
-        if not only_gamma(points) or not is_partition(folds, len(y)):
+        if not only_gamma(points):
             return refit_sweep(self, K, y, n_classes, folds, points)
         Y = lsm.indicators(y, n_classes)
         values = lsm.sweep(K, Y, [test for _, test in folds], gammas_of(points), prepared)  # (γ, |S|, ℓ) a fold
@@ -266,6 +268,8 @@ class OvOLSM(KernelMachine):
     array(['a', 'c'], dtype='<U1')
     """
 
+    leaves_rows_out = True
+
     def __init__(
         self,
         kernel: str | KernelFunction = "gaussian",
@@ -293,7 +297,7 @@ class OvOLSM(KernelMachine):
     def _sweep(
         self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point]
     ) -> list[Array]:
-        if not only_gamma(points) or not is_partition(folds, len(y)):
+        if not only_gamma(points):
             return refit_sweep(self, K, y, n_classes, folds, points)
         values = lsm.sweep_pairs(K, y, n_classes, [test for _, test in folds], gammas_of(points))
         return [lsm.votes(v, n_classes) for v in values]

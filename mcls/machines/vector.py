@@ -14,7 +14,6 @@ from mcls.kernels import KernelFunction
 from mcls.machines.base import Fold, Point, refit_sweep
 from mcls.machines.labels import LabelMachine, decide, gammas_of, only_gamma
 from mcls.solvers import vector, vosvm
-from mcls.solvers.linear import is_partition
 
 Array = np.ndarray
 
@@ -163,6 +162,8 @@ class VoLSSVM(VectorMachine):
     array(['a', 'c'], dtype='<U1')
     """
 
+    leaves_rows_out = True
+
     def __init__(
         self,
         bias: bool = False,
@@ -201,7 +202,7 @@ class VoLSSVM(VectorMachine):
     def _sweep(
         self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point]
     ) -> list[Array]:
-        if not only_gamma(points) or self._labels_need_counts or not is_partition(folds, len(y)):
+        if not only_gamma(points) or self._labels_need_counts:
             return refit_sweep(self, K, y, n_classes, folds, points)
         B, L = self._labels(y, n_classes)
         tests, gammas = [test for _, test in folds], gammas_of(points)

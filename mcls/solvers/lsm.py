@@ -11,7 +11,8 @@ from itertools import combinations
 
 import numpy as np
 
-from mcls.solvers.linear import FoldPartition, Spectrum, solve_spd
+from mcls.solvers.linear import solve_spd
+from mcls.solvers.spectrum import Spectrum, fold_runs
 
 Array = np.ndarray
 
@@ -45,36 +46,37 @@ def fit_one_by_one(K: Array, Y: Array, gamma: float) -> Array:
 def sweep(
     K: Array, Y: Array, tests: Sequence[Array], gammas: Sequence[float], spectrum: Spectrum | None = None
 ) -> list[Array]:
-    """Out-of-fold values K_(S,−S) α^(−S) for folds S that partition the rows: one (γ, |S|, r) a fold.
+    """Out-of-fold values K_(S,−S) α^(−S) of folds that train on all the rows but S: one (γ, |S|, r) a fold.
 
     One eigendecomposition of K, the ``spectrum`` if it is given, serves every γ and fold
-    (``mcls.solvers.linear``).
+    (``mcls.solvers.spectrum``); what loses its digits there is NaN.
 
     Algebra also gives K_(S,−S) α^(−S) = Y_S − e, at a fraction of the price. That subtraction is exact enough
     where the values are of the size of the labels, and leaves noise where they are tiny, as with a narrow
     kernel: a row whose values have all lost too many digits is computed by the product instead.
     """
-    partition = FoldPartition(tests)
-    order = partition.order
-    Y = Y[order]
-    spectrum = (spectrum or Spectrum.of(K)).reordered(order)
+    spectrum = spectrum or Spectrum.of(K)
     shifts = np.asarray(gammas, dtype=float)
+    kept = spectrum.keeps_digits(shifts)
+    if not kept.any():
+        return [np.full((len(shifts), len(test), Y.shape[1]), np.nan) for test in tests]
+    shifts = shifts[kept]
     alphas = spectrum.solve(shifts, Y)  # (γ, n, r)
-    e = np.empty_like(alphas)
-    for run in partition.groups:
-        start, count, size = run
-        e[:, start : start + count * size] = spectrum.left_out(shifts, alphas, run).reshape(
-            len(shifts), count * size, -1
-        )
-    F = Y - e
-    smallest = min(_CANCELS, _DIGITS * np.finfo(float).eps * spectrum.condition(shifts))
-    lost = (np.abs(F).max(axis=2) < smallest).any(axis=0)  # (n,)
-    for start, stop in partition.bounds:
-        rows = start + np.flatnonzero(lost[start:stop])
-        if len(rows):
-            K_rows = K[np.ix_(order[rows], order)]
-            F[:, rows] = spectrum.left_out_products(shifts, alphas, (start, stop), e[:, start:stop], K_rows)
-    return partition.split(F)
+    smallest = min(_CANCELS, _DIGITS * np.finfo(float).eps * spectrum.conditions(shifts).max())
+    results = [np.empty(0)] * len(tests)
+    for places, rows in fold_runs(tests, len(K)):
+        e = spectrum.left_out(shifts, alphas, rows)  # (γ, k, s, r)
+        F = Y[rows] - e
+        lost = (np.abs(F).max(axis=3) < smallest).any(axis=0)  # (k, s)
+        for i in np.flatnonzero(lost.any(axis=1)).tolist():
+            S, some = rows[i], lost[i]
+            F[:, i, some] = spectrum.left_out_products(shifts, alphas, S, e[:, i], K[S[some]])
+        if not kept.all():
+            known, F = F, np.full((len(kept), *F.shape[1:]), np.nan)
+            F[kept] = known
+        for i, place in enumerate(places):
+            results[place] = F[:, i]
+    return results
 
 
 def class_pairs(n_classes: int) -> list[tuple[int, int]]:
@@ -98,30 +100,27 @@ def sweep_pairs(
 ) -> list[Array]:
     """Out-of-fold values of every pair's machine on *all* rows of each fold: one (γ, |S|, pairs) a fold.
 
-    Each pair is a small system of its own rows; a fold leaves out its members among them (perhaps none).
+    Each pair is a small system of its own rows; a fold leaves out its members among them (perhaps none). What
+    loses its digits is NaN.
     """
     pairs = class_pairs(n_classes)
     shifts = np.asarray(gammas, dtype=float)
-    results = [np.empty((len(gammas), len(test), len(pairs))) for test in tests]
+    results = [np.full((len(gammas), len(test), len(pairs)), np.nan) for test in tests]
     for p, (a, b) in enumerate(pairs):
         rows = np.flatnonzero((y == a) | (y == b))
-        place = np.full(len(y), -1)
-        place[rows] = np.arange(len(rows))
-        members = [place[test][place[test] >= 0] for test in tests]
-        partition = FoldPartition(members)
-        order = partition.order
-        spectrum = Spectrum.of(K[np.ix_(rows[order], rows[order])])
-        targets = np.where(y[rows[order]] == a, 1.0, -1.0)[:, None]
-        K_tests = [K[np.ix_(test, rows[order])] for test in tests]
-        whole = sum(len(m) == 0 for m in members)  # folds without members come first, and keep α
-        solutions = spectrum.solve(shifts, targets)  # (γ, m, 1)
-        alphas = [np.repeat(solutions.transpose(2, 0, 1), whole, axis=0)]
-        for run in partition.groups:
-            without = spectrum.left_out_solutions(shifts, solutions, run)[..., 0]  # (γ, k, m)
-            alphas.append(without.transpose(1, 0, 2))
-        by_fold = np.concatenate(alphas)[partition.ranks]  # (folds, γ, m)
-        for k, K_test in enumerate(K_tests):
-            results[k][:, :, p] = by_fold[k] @ K_test.T
+        place_of = np.full(len(y), -1)
+        place_of[rows] = np.arange(len(rows))
+        members = [place_of[test][place_of[test] >= 0] for test in tests]
+        spectrum = Spectrum.of(K[np.ix_(rows, rows)])
+        keeps = spectrum.keeps_digits(shifts)
+        if not keeps.any():
+            continue
+        kept = slice(None) if keeps.all() else keeps
+        solutions = spectrum.solve(shifts[kept], np.where(y[rows] == a, 1.0, -1.0)[:, None])  # (γ, m, 1)
+        for places, left_out in fold_runs(members, len(rows)):
+            without = spectrum.left_out_solutions(shifts[kept], solutions, left_out)[..., 0]  # (γ, k, m)
+            for i, place in enumerate(places):
+                results[place][kept, :, p] = without[:, i] @ K[np.ix_(tests[place], rows)].T
     return results
 
 

@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
+from mcls.errors import McLsError
 from mcls.solvers.linear import solve_spd
 from mcls.solvers.lsm import add_ridge
 
@@ -59,10 +60,11 @@ def fit(
 def _factor(K: Array) -> Array:
     """Cholesky factor L (m, m) of K_mm with the smallest jitter, by factors of 100, that rounding allows."""
     jitter = _JITTER * max(float(np.mean(np.diag(K))), np.finfo(float).tiny)
-    while True:
+    for _ in range(3):
         A = np.array(K, order="F")
         A[np.diag_indices(len(A))] += jitter
         L, not_definite = lapack.dpotrf(A, lower=1, overwrite_a=1)
         if not not_definite:
             return L
         jitter *= 100.0
+    raise McLsError("landmarks need a positive semi-definite kernel, and this one is not; use solver='exact'")

@@ -15,11 +15,17 @@ the class, zero elsewhere; let B_c hold the columns y⁽ᶜ'⁾, c' ≠ c, and V
     min ½‖t − Φw − b1‖² + ½λ₁⁻¹‖w‖² + ½λ₁⁻¹λ₂‖V_cᵀw‖²:
 
 equation (5) for the target t − b1 with λ₁⁻¹ in the place of λ₁ and λ₂/λ₁ in that of λ₂. The map from a target
-to its values Φw is linear, t ↦ S_c t, and ∂/∂b = 0 gives b = 1ᵀ(t − S_c t) / 1ᵀ(1 − S_c 1).
+to its values Φw is linear, t ↦ S_c t, and ∂/∂b = 0 gives b = 1ᵀN_c t / 1ᵀN_c 1 with N_c = I − S_c.
 
 **Whitening.** With ρ = λ₁, τ = λ₂ (LSSVM: ρ = λ₁⁻¹, τ = λ₂/λ₁), g = (s + ρ)^(−½) and Ṽ_c = diag(g) V_c,
 
     w = diag(g) (I + τṼ_cṼ_cᵀ)⁻¹ diag(g) Φᵀy.
+
+With a small ρ, S_c is nearly the identity and N_c must not be a difference. Write W = diag(g√s) Uᵀ; then
+
+    N_c = (I − UUᵀ) + U diag(ρ/(s + ρ)) Uᵀ + τ WᵀṼ_cṼ_cᵀ(I + τṼ_cṼ_cᵀ)⁻¹W,
+
+three positive semi-definite terms, the first of them zero where K has full rank.
 
 No entry of diag(g√s) exceeds 1, so the eigenvalues of the matrix to invert lie in [1, 1 + τ max_c n_cν_c²]
 whatever the scale of the features and however small ρ is: raw features need no care of their own.
@@ -37,13 +43,14 @@ millionth of the scores.)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from scipy.linalg import eigh, lapack, svd
+from scipy.linalg import eigh, svd
 
-from mcls.solvers.linear import solve_spd
+from mcls.solvers.linear import LARGEST_CONDITION, SMALLEST_RCOND, solve_spd, warn_of_lost_digits
 from mcls.solvers.lsm import indicators
+from mcls.solvers.spectrum import pivoted_factor
 
 Array = np.ndarray
 Path = Sequence[tuple[float, float]]  # the (λ₁, λ₂) of each point
@@ -56,21 +63,22 @@ def spectrum(K: Array) -> tuple[Array, Array]:
     """Eigenvectors U (n, r) and eigenvalues s (r,) > 0 of a positive semi-definite K (n, n) of numerical rank r.
 
     A pivoted Cholesky K = LLᵀ finds the rank; where that is small (linear kernel, wide Gaussian), the thin
-    L (n, r) is decomposed instead of K, at n·r² operations.
+    L (n, r) is decomposed instead of K, at n·r² operations. A K that is not semi-definite has no feature space: the
+    nearest matrix that is takes its place, K without its negative eigenvalues.
     """
     n = len(K)
-    eps = n * np.finfo(float).eps
-    factor, pivots, rank, _ = lapack.dpstrf(K, lower=1, tol=eps * max(np.diag(K).max(), 0.0))
-    if rank <= n // 3:
-        L = np.empty((n, rank))
-        L[pivots - 1] = np.tril(factor[:, :rank])
-        if rank == 0:  # K = 0: no feature at all
+    eps = np.finfo(float).eps
+    L = pivoted_factor(K, n * eps * max(np.diag(K).max(), 0.0), n // 3)
+    if L is not None:
+        if not L.shape[1]:  # K = 0: no feature at all
             return L, np.empty(0)
         U, roots, _ = svd(L, full_matrices=False)
         return U, roots**2
     s, U = eigh(K, driver="evd")
-    kept = s > eps * s[-1]
-    return U[:, kept], s[kept]
+    largest = max(s[-1], 0.0)
+    kept = s > -n * eps * largest
+    # A direction whose eigenvalue drowns in rounding is kept: the features of new rows there are its square root.
+    return U[:, kept], np.maximum(s[kept], 2 * eps * largest)
 
 
 def fit_rlsc(K: Array, y: Array, norms: Array, lambda1: float, lambda2: float) -> Array:
@@ -88,14 +96,18 @@ def fit_lssvm(K: Array, y: Array, norms: Array, lambda1: float, lambda2: float) 
     """Coefficients α (n, ℓ) and biases b (ℓ,) of OLC-LSSVM, equation (9): the outputs of a row are K_t α + b."""
     U, s = spectrum(K)
     Z = indicators(y, len(norms))
-    solve = _WhitenedFit(U, s, Z, norms, 1 / lambda1, lambda2 / lambda1)
+    rho, tau = 1 / lambda1, lambda2 / lambda1
+    solve = _WhitenedFit(U, s, Z, norms, rho, tau)
+    left, left_of_one = _left_over(U, Z)(s, rho)
     alpha, b = np.empty(Z.shape), np.empty(len(norms))
     for c in range(len(norms)):
         targets = np.column_stack([2 * Z[:, c] - 1, np.ones(len(y))])  # t and 1
-        coefficients = solve(c, targets)  # (n, 2)
-        residuals = (targets - U @ (s[:, None] * (U.T @ coefficients))).sum(axis=0)  # 1ᵀ(t − S_c t), 1ᵀ(1 − S_c 1)
-        b[c] = np.round(residuals[0] / residuals[1], _BIAS_DECIMALS)
-        alpha[:, c] = coefficients[:, 0] - b[c] * coefficients[:, 1]
+        whitened = solve.whiten(targets)  # (r, 2)
+        V, solved = solve.penalised(c), solve.shrink(c, whitened)
+        penalty = tau * (V.T @ whitened[:, 1]) @ (V.T @ solved)  # (2,)
+        b[c] = (2 * left[c] - left_of_one + penalty[0]) / (left_of_one + penalty[1])
+        b[c] = np.round(b[c], _BIAS_DECIMALS)
+        alpha[:, c] = solve.colour(solved[:, 0] - b[c] * solved[:, 1])
     return alpha, b
 
 
@@ -116,24 +128,54 @@ class _WhitenedFit:
     """Coefficients of ridge regression with the class sums of the other classes penalised: target → α."""
 
     def __init__(self, U: Array, s: Array, Z: Array, norms: Array, rho: float, tau: float) -> None:
+        if rho < SMALLEST_RCOND * s.max(initial=0.0):
+            warn_of_lost_digits()
         self._U, self._tau = U, tau
         self._whiten = np.sqrt(s / (s + rho))
         self._colour = 1 / np.sqrt(s * (s + rho))
-        self._V = self._whiten[:, None] * (U.T @ (Z * norms))  # (r, ℓ)
+        self._V = self.whiten(Z * norms)  # (r, ℓ)
 
     def __call__(self, c: int | None, targets: Array) -> Array:
         """Coefficients (n, q) for the targets (n, q) of class c; for None every class is penalised."""
-        V = self._V if c is None else np.delete(self._V, c, axis=1)
-        w = self._whiten[:, None] * (self._U.T @ targets)
-        if self._tau > 0 and len(w):
-            w = solve_spd(np.eye(len(w)) + self._tau * (V @ V.T), w)
-        return self._U @ (self._colour[:, None] * w)
+        return self.colour(self.shrink(c, self.whiten(targets)))
+
+    def whiten(self, targets: Array) -> Array:
+        """W t (r, q) of targets (n, q)."""
+        return self._whiten[:, None] * (self._U.T @ targets)
+
+    def penalised(self, c: int | None) -> Array:
+        """Ṽ_c (r, ·)."""
+        return self._V if c is None else np.delete(self._V, c, axis=1)
+
+    def shrink(self, c: int | None, w: Array) -> Array:
+        """(I + τṼ_cṼ_cᵀ)⁻¹ w (r, q)."""
+        V = self.penalised(c)
+        return solve_spd(np.eye(len(w)) + self._tau * (V @ V.T), w) if self._tau > 0 and len(w) else w
+
+    def colour(self, w: Array) -> Array:
+        """Coefficients α (n, ...) of the function with the whitened weights w (r, ...)."""
+        return self._U @ (self._colour * w.T).T
+
+
+def _left_over(U: Array, Z: Array) -> Callable[[Array, float], tuple[Array, float]]:
+    """1ᵀNZ (ℓ,) and 1ᵀN1 with N = (I − UUᵀ) + U diag(ρ/(s + ρ)) Uᵀ, what ridge regression leaves, from s and ρ."""
+    sums = U.T @ Z  # (r, ℓ)
+    ones = sums.sum(axis=1)
+    outside = 1 - U @ ones
+    if len(ones) == len(Z) or np.linalg.norm(outside) < 1e-14 * len(Z):  # the constant lies in the feature space
+        outside[:] = 0.0
+
+    def of(s: Array, rho: float) -> tuple[Array, float]:
+        weighted = ones * (rho / (s + rho))
+        return weighted @ sums + outside @ Z, float(weighted @ ones + outside.sum())
+
+    return of
 
 
 def sweep_rlsc(K: Array, K_test: Array, y: Array, norms: Array, path: Path) -> Array:
     """Estimated codewords (points, m, ℓ) of the rows of K_test (m, n) at every (λ₁, λ₂) of the path."""
-    out = np.empty((len(path), len(K_test), len(norms)))
-    for at, tau, D, R in _whitened_path(K, K_test, y, len(norms), path, svm=False):
+    out = np.full((len(path), len(K_test), len(norms)), np.nan)
+    for at, _, tau, D, R in _whitened_path(*spectrum(K), K_test, y, len(norms), path, svm=False):
         P, sigma2 = _penalised(R, norms)
         q = np.einsum("cij,ic->cj", P, R * norms)  # Pᵀ r_c, (ℓ, k)
         shrunk = q / (1 + tau[:, None, None] * sigma2)  # (λ₂, ℓ, k)
@@ -143,16 +185,20 @@ def sweep_rlsc(K: Array, K_test: Array, y: Array, norms: Array, path: Path) -> A
 
 def sweep_lssvm(K: Array, K_test: Array, y: Array, norms: Array, path: Path) -> Array:
     """Outputs (points, m, ℓ) of the rows of K_test (m, n) at every (λ₁, λ₂) of the path, biases included."""
-    n, ell = len(K), len(norms)
-    counts = np.bincount(y, minlength=ell)
-    out = np.empty((len(path), len(K_test), ell))
-    for at, tau, D, R in _whitened_path(K, K_test, y, ell, path, svm=True):
+    U, s = spectrum(K)
+    left_over = _left_over(U, indicators(y, len(norms)))
+    out = np.full((len(path), len(K_test), len(norms)), np.nan)
+    for at, rho, tau, D, R in _whitened_path(U, s, K_test, y, len(norms), path, svm=True):
         P, sigma2 = _penalised(R, norms)
         ones = R.sum(axis=1)  # the target 1 = Z1
         q_t = np.einsum("cij,ic->cj", P, 2 * R - ones[:, None])  # the target t = 2z_c − 1, (ℓ, k)
         q_1 = np.einsum("cij,i->cj", P, ones)
-        shrink = 1 / (1 + tau[:, None, None] * sigma2)  # (λ₂, ℓ, k)
-        b = ((2 * counts - n) - (shrink * (q_1 * q_t)).sum(axis=2)) / (n - (shrink * q_1**2).sum(axis=2))
+        penalty = tau[:, None, None] * sigma2  # (λ₂, ℓ, k)
+        shrink = 1 / (1 + penalty)
+        left, left_of_one = left_over(s, rho)
+        b = (2 * left - left_of_one + (penalty * shrink * (q_1 * q_t)).sum(axis=2)) / (
+            left_of_one + (penalty * shrink * q_1**2).sum(axis=2)
+        )
         b = np.round(b, _BIAS_DECIMALS)  # (λ₂, ℓ)
         shrunk = shrink * (q_t - b[:, :, None] * q_1)
         out[at] = D @ np.einsum("cij,acj->aic", P, shrunk) + b[:, None, :]
@@ -162,8 +208,8 @@ def sweep_lssvm(K: Array, K_test: Array, y: Array, norms: Array, path: Path) -> 
 def sweep_one(K: Array, K_test: Array, y: Array, n_classes: int, path: Path) -> Array:
     """Values (points, m, ℓ) of oneLSM with label correction at every (γ, λ₂), the indicators as targets."""
     counts = np.bincount(y, minlength=n_classes)
-    out = np.empty((len(path), len(K_test), n_classes))
-    for at, tau, D, R in _whitened_path(K, K_test, y, n_classes, path, svm=False):
+    out = np.full((len(path), len(K_test), n_classes), np.nan)
+    for at, _, tau, D, R in _whitened_path(*spectrum(K), K_test, y, n_classes, path, svm=False):
         P, sigma, _ = np.linalg.svd(R)
         sigma2 = np.zeros(len(R))
         sigma2[: len(sigma)] = sigma**2
@@ -173,21 +219,23 @@ def sweep_one(K: Array, K_test: Array, y: Array, n_classes: int, path: Path) -> 
 
 
 def _whitened_path(
-    K: Array, K_test: Array, y: Array, n_classes: int, path: Path, *, svm: bool
-) -> Iterator[tuple[Array, Array, Array, Array]]:
-    """Yield for each λ₁ its places in the path, their τ, the test rows D (m, k) and the class sums R (k, ℓ).
+    U: Array, s: Array, K_test: Array, y: Array, n_classes: int, path: Path, *, svm: bool
+) -> Iterator[tuple[Array, float, Array, Array, Array]]:
+    """Yield for each λ₁ its places in the path, ρ, their τ, the test rows D (m, k) and the class sums R (k, ℓ).
 
-    D is what a vector of the compressed space is multiplied by: features times diag(g) times Q.
+    D is what a vector of the compressed space is multiplied by: features times diag(g) times Q. A λ₁ at which the
+    order of these operations costs digits is left out.
     """
-    U, s = spectrum(K)
     sums = U.T @ indicators(y, n_classes)  # (r, ℓ)
     features = (K_test @ U) / np.sqrt(s)  # (m, r)
     first, second = np.array(path, dtype=float).reshape(-1, 2).T
     for lambda1 in np.unique(first):
         at = np.flatnonzero(first == lambda1)
         rho, tau = (1 / lambda1, second[at] / lambda1) if svm else (lambda1, second[at])
+        if s.max(initial=0.0) > LARGEST_CONDITION * rho:
+            continue
         Q, R = np.linalg.qr(np.sqrt(s / (s + rho))[:, None] * sums)
-        yield at, tau, (features / np.sqrt(s + rho)) @ Q, R
+        yield at, rho, tau, (features / np.sqrt(s + rho)) @ Q, R
 
 
 def _penalised(R: Array, norms: Array) -> tuple[Array, Array]:

@@ -7,19 +7,25 @@ through H = K ∘ L_yy with [L_yy]ᵢⱼ = yᵢᵀyⱼ. The value of class c at 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import lapack, solve_triangular
 from scipy.optimize import linprog
 
 from mcls.errors import McLsError
-from mcls.solvers.linear import FoldPartition, Spectrum, solve_spd
+from mcls.solvers.linear import SMALLEST_RCOND, Factor, solve_spd, warn_of_lost_digits
 from mcls.solvers.lsm import add_ridge, indicators
+from mcls.solvers.spectrum import Spectrum, fold_runs
 
 Array = np.ndarray
 
 #: vo-RLS(f) solves with G + γH, singular whenever K is: a ridge of this fraction of its largest diagonal entry
 #: is added. It is far above rounding (so that the answer is reproducible) and far below what a score notices.
 RLS_F_RIDGE = 1e-10
+
+# Normal equations whose smallest pivot is above this keep eight digits as they are.
+_REFINED_BELOW = 1e-9
 
 
 def class_values(K: Array, beta: Array, y: Array, n_classes: int) -> Array:
@@ -112,67 +118,122 @@ def sweep_lssvm(
 ) -> tuple[list[Array], Array | None]:
     """Out-of-fold class values (γ, |S|, ℓ) of each fold, and the biases (γ, fold, p) where asked for.
 
-    One eigendecomposition of H serves every γ and fold; a bias adds its r columns to the right-hand side.
+    One eigendecomposition of H serves every γ and fold (``mcls.solvers.spectrum``); a bias adds its r columns to
+    the right-hand side. What loses its digits is NaN.
     """
-    partition = FoldPartition(tests)
-    order = partition.order
-    K, y = K[np.ix_(order, order)], y[order]
     n, ell = len(y), len(L)
     members = indicators(y, ell)  # (n, ℓ)
     spectrum = Spectrum.of(K * L[np.ix_(y, y)], label_blocks(y, L))
     U, C = independent_labels(B)
     right = np.column_stack([np.ones(n), C[:, y].T]) if bias else np.ones((n, 1))
     shifts = 1 / np.asarray(gammas, dtype=float)
-    solutions = spectrum.solve(shifts, right)  # (γ, n, 1 or 1 + r)
-    values = np.empty((len(gammas), n, ell))
-    biases = np.empty((len(gammas), len(tests), len(U)))
-    for i in range(len(gammas)):
-        fold, point = 0, slice(i, i + 1)
-        for run in partition.groups:
-            start, count, size = run
-            without = spectrum.left_out_solutions(shifts[point], solutions[point], run)[0]  # (k, n, 1 or 1 + r)
+    kept = np.flatnonzero(spectrum.keeps_digits(shifts))
+    solutions = spectrum.solve(shifts[kept], right)  # (γ kept, n, 1 or 1 + r)
+    values = [np.full((len(gammas), len(test), ell), np.nan) for test in tests]
+    biases = np.full((len(gammas), len(tests), len(U)), np.nan)
+    for places, rows in fold_runs(tests, n):
+        K_rows = K[rows]  # (k, s, n)
+        for j, i in enumerate(kept):
+            point = slice(j, j + 1)
+            without = spectrum.left_out_solutions(shifts[kept][point], solutions[point], rows)[0]  # (k, n, 1 + r)
             beta = without[:, :, 0]
             if bias:
                 beta, b = _eliminate_bias(without, C[:, y])
-                biases[i, fold : fold + count] = b @ U.T
-            rows = slice(start, start + count * size)
-            weighted = beta[:, :, None] * members  # (k, n, ℓ)
-            values[i, rows] = np.matmul(K[rows].reshape(count, size, n), weighted).reshape(-1, ell)
-            fold += count
-    return partition.split(values), biases[:, partition.ranks] if bias else None
+                biases[i, places] = b @ U.T
+            found = np.matmul(K_rows, beta[:, :, None] * members)  # (k, s, ℓ)
+            for place, of_fold in zip(places, found):
+                values[place][i] = of_fold
+    return values, biases if bias else None
 
 
 # vo-RLS -----------------------------------------------------------------------------------------------------
 
 
-def rls_system(K: Array, y: Array, L: Array) -> tuple[Array, Array]:
-    """G (n, n) and d (n,) of eq. (13): G = L_yy ∘ (K·K) and dⱼ = Σᵢ yᵢᵀyⱼ κᵢⱼ.
+@dataclass(frozen=True)
+class _RLS:
+    """The least squares of vo-RLS for the coefficients β (r,) of some rows, seen on m training rows.
 
-    The paper prints (xⱼᵀx_k)² in [G]ⱼₖ where its derivation gives Σᵢ κᵢⱼκᵢₖ = [K·K]ⱼₖ, used here.
+    With label coordinates T (q, m) of the training rows and C (q, r) of those with a coefficient, L_yy = TᵀC,
+    and K (m, r) between them, (12) is min_β Σ_q ‖K diag(C_q) β − T_q‖² + γ‖β‖². Its normal equations are (14),
+
+        G = (CᵀC) ∘ (KᵀK),   d = Σ_q C_q ∘ KᵀT_q,
+
+    and with H = (CᵀC) ∘ K_rr, the rows with a coefficient themselves, those of (17). They square the condition
+    number. Where that costs digits, a step of refinement gives them back: the residual of (14) is computed from K
+    itself, not from G, and solved for with the factor at hand. Where the factor has no digit left either, (12) is
+    solved by QR.
     """
-    L_yy = L[np.ix_(y, y)]
-    return L_yy * (K @ K), (L_yy * K).sum(axis=0)
+
+    K: Array  # (m, r)
+    T: Array  # (q, m)
+    C: Array  # (q, r)
+    d: Array  # (r,)
+    L: Array  # CᵀC (r, r)
+    H: Array | None  # (r, r) with the penalty γR(f), else None
+
+    @classmethod
+    def of(cls, K: Array, y: Array, L: Array, train: Array, rows: Array, regularizer: str) -> _RLS:
+        """The problem on the training rows for the coefficients of ``rows``, all of them or those of a class."""
+        coordinates = label_coordinates(L)
+        coordinates = coordinates[coordinates[:, y[rows]].any(axis=1)]
+        L_rows = L[np.ix_(y[rows], y[rows])]
+        H = L_rows * K[np.ix_(rows, rows)] if regularizer == "f" else None
+        T, C, K = coordinates[:, y[train]], coordinates[:, y[rows]], K[np.ix_(train, rows)]
+        return cls(K, T, C, (C * (T @ K)).sum(axis=0), L_rows, H)
+
+    def solve(self, gamma: float, KK: Array) -> tuple[Array, bool]:
+        """β by the normal equations from KK = KᵀK (r, r), and whether it keeps its digits."""
+        A = np.multiply(self.L.T, KK.T, order="F")
+        ridge = gamma
+        if self.H is not None:
+            A += gamma * self.H.T
+            ridge = RLS_F_RIDGE * A.diagonal().max()
+        A[np.diag_indices(len(A))] += ridge
+        factor = Factor(A)
+        beta = factor.solve(self.d[:, None])[:, 0]
+        if factor.smallest_pivot() < _REFINED_BELOW:
+            F = (self.C * beta) @ self.K.T  # (q, m)
+            residual = (self.C * ((self.T - F) @ self.K)).sum(axis=0) - ridge * beta
+            if self.H is not None:
+                residual -= gamma * (self.H @ beta)
+            beta += factor.solve(residual[:, None])[:, 0]
+        # The ridge of (17) is far above rounding, so that refinement always gives the digits back.
+        return beta, self.H is not None or not factor.loses_digits()
+
+    def solve_by_qr(self, gamma: float) -> Array:
+        """β of (12) by QR, a label coordinate at a time: its condition number is the root of that of (14)."""
+        r = self.K.shape[1]
+        R = np.zeros((r + 1, r + 1))
+        R[np.diag_indices(r)] = np.sqrt(gamma)
+        for t, c in zip(self.T, self.C):
+            R = np.asarray(np.linalg.qr(np.vstack([R, np.column_stack([self.K * c, t])]), mode="r"))
+        R, z = R[:r, :r], R[:r, r]
+        scaled = R / np.linalg.norm(R, axis=0)
+        if np.sqrt(lapack.dpocon(scaled, r)[0]) < SMALLEST_RCOND:  # RᵀR has the square of R's condition number
+            warn_of_lost_digits()
+        return solve_triangular(R, z)
 
 
-def solve_rls(G: Array, d: Array, H: Array, gamma: float, regularizer: str) -> Array:
-    """Solve (G + γI)β = d (14), or (G + γH)β = d (17) with the ridge ``RLS_F_RIDGE``; H = L_yy ∘ K."""
-    if regularizer == "beta":
-        A = add_ridge(G, gamma)
-    else:
-        A = np.multiply(H.T, gamma, order="F")
-        A += G.T
-        A[np.diag_indices(len(A))] += RLS_F_RIDGE * A.diagonal().max()
-    return solve_spd(A, d[:, None])[:, 0]
+def label_coordinates(L: Array) -> Array:
+    """Coordinates C (q, ℓ) of labels with the Gram matrix L = CᵀC, one column a class; q is the rank of L."""
+    if not np.count_nonzero(L - np.diag(np.diag(L))):
+        return np.sqrt(L)
+    values, vectors = np.linalg.eigh(L)
+    kept = values > 1e-10 * values[-1]
+    return np.sqrt(values[kept])[:, None] * vectors[:, kept].T
 
 
 def fit_rls(K: Array, y: Array, L: Array, gamma: float, regularizer: str) -> Array:
-    """β (n,) of vo-RLS with the penalty γ‖β‖² (``"beta"``) or γR(f) (``"f"``)."""
-    G, d = rls_system(K, y, L)
-    H = L[np.ix_(y, y)] * K
+    """β (n,) of vo-RLS with the penalty γ‖β‖² (``"beta"``) or γR(f) (``"f"``), (14) or (17).
+
+    The paper prints (xⱼᵀx_k)² in [G]ⱼₖ where its derivation gives Σᵢ κᵢⱼκᵢₖ = [K·K]ⱼₖ, used here.
+    """
     beta = np.empty(len(y))
     for rows in label_blocks(y, L):
-        block = np.ix_(rows, rows)
-        beta[rows] = solve_rls(G[block], d[rows], H[block], gamma, regularizer)
+        problem = _RLS.of(K, y, L, np.arange(len(y)), rows, regularizer)
+        beta[rows], kept = problem.solve(gamma, problem.K.T @ problem.K)
+        if not kept:
+            beta[rows] = problem.solve_by_qr(gamma)
     return beta
 
 
@@ -184,32 +245,28 @@ def sweep_rls(
     gammas: Sequence[float],
     regularizer: str,
 ) -> list[Array]:
-    """Out-of-fold class values (γ, |S|, ℓ) of each fold.
+    """Out-of-fold class values (γ, |S|, ℓ) of each fold; NaN where the normal equations lose their digits.
 
     K·K sums over the training points, so a fold S changes every entry of G; but
-    K₋S,₋S K₋S,₋S = [K·K]₋S,₋S − K₋S,S K_S,₋S, and the same of d. What remains is one Cholesky factorisation
-    a fold and γ (for nine γ an eigendecomposition a fold is dearer). Orthogonal labels make G and H
-    block-diagonal by class: ℓ small systems.
+    K₋S,₋S K₋S,₋S = [K·K]₋S,₋S − K₋S,S K_S,₋S. What remains is one Cholesky factorisation a fold and γ (for nine
+    γ an eigendecomposition a fold is dearer). Orthogonal labels make G and H block-diagonal by class: ℓ small
+    systems.
     """
     KK = K @ K
     blocks = label_blocks(y, L)
     results = []
     for train, test in folds:
+        outside = np.setdiff1d(np.arange(len(y)), train)
         values = np.zeros((len(gammas), len(test), len(L)))
         for block in blocks:
             rows = train[np.isin(train, block)]
-            y_rows = y[rows]
-            K_rows = K[np.ix_(rows, rows)]
-            L_rows = L[np.ix_(y_rows, y_rows)]
-            outside = np.setdiff1d(np.arange(len(y)), train)
+            problem = _RLS.of(K, y, L, train, rows, regularizer)
             K_out = K[np.ix_(outside, rows)]
-            G = L_rows * (KK[np.ix_(rows, rows)] - K_out.T @ K_out)
-            H = L_rows * K_rows
-            d = H.sum(axis=0)
+            KK_rows = KK[np.ix_(rows, rows)] - K_out.T @ K_out
             K_test = K[np.ix_(test, rows)]
             for i, gamma in enumerate(gammas):
-                beta = solve_rls(G, d, H, gamma, regularizer)
-                values[i] += class_values(K_test, beta, y_rows, len(L))
+                beta, kept = problem.solve(gamma, KK_rows)
+                values[i] += class_values(K_test, beta, y[rows], len(L)) if kept else np.nan
         results.append(values)
     return results
 

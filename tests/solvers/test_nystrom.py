@@ -120,3 +120,10 @@ def test_prediction_in_blocks_equals_prediction_at_once(glass, kernel, monkeypat
     monkeypatch.setattr(base, "_BLOCK_VALUES", 10 * len(machine.X_fit_) + 1)
     assert base.rows_a_block(len(machine.X_fit_)) == 10
     assert np.allclose(machine.decision_function(X), at_once, rtol=0, atol=1e-10 * np.abs(at_once).max())
+
+
+def test_landmarks_refuse_a_kernel_that_is_not_semi_definite(glass):
+    X, y = glass
+    machine = OneLSM(kernel=lambda A, B: np.tanh(A @ B.T / 10 + 1), solver="nystrom", n_landmarks=40)
+    with pytest.raises(McLsError, match="use solver='exact'"):
+        machine.fit(X, y)

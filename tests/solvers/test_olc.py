@@ -199,3 +199,34 @@ def test_a_kernel_of_zeros_leaves_the_bias_alone():
     np.testing.assert_allclose(b, [0.2, -0.2])
     np.testing.assert_allclose(olc.sweep_lssvm(K, K[:2], y, np.ones(2), [(1.0, 1.0)]), [[[0.2, -0.2]] * 2])
     np.testing.assert_allclose(olc.sweep_rlsc(K, K[:2], y, np.ones(2), [(1.0, 1.0)]), 0)
+
+
+@pytest.mark.parametrize("lambda2", [0.0, 1.0])
+@pytest.mark.parametrize("lambda1", [1.5e8, 1e10, 1e12])
+def test_the_bias_does_not_cancel_where_the_errors_weigh_most(lambda1, lambda2):
+    """The constant is a feature of this kernel, so that 1ᵀ(1 − S1) is of the order of 1/λ₁."""
+    if np.finfo(np.longdouble).eps > 1e-18:
+        pytest.skip("this machine has no extended precision")
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1, 2], 14)
+    X = rng.normal(size=(42, 2)) + y[:, None]
+    K, Y = (X @ X.T + 1) ** 2, codeword_rows(y, np.ones(3))
+    alpha, b = olc.fit_lssvm(K, y, np.ones(3), lambda1, lambda2)
+    features = [np.ones(42), *(np.sqrt(2) * X.T), *(X.T**2), np.sqrt(2) * X[:, 0] * X[:, 1]]
+    Phi = np.column_stack([*features, np.ones(42)]).astype(np.longdouble)  # the last column is the bias
+    for c in range(3):
+        V = Phi[:, :-1].T @ others(Y, c)
+        A = Phi.T @ Phi
+        A[:-1, :-1] += (np.eye(6) + lambda2 * V @ V.T) / np.longdouble(lambda1)
+        w = eliminate(A, Phi.T @ (2.0 * (y == c) - 1))
+        np.testing.assert_allclose(b[c], float(w[-1]), rtol=1e-3)
+        np.testing.assert_allclose(K @ alpha[:, c] + b[c], (Phi @ w).astype(float), rtol=0, atol=1e-6)
+
+
+def test_a_kernel_that_is_not_semi_definite_loses_its_negative_eigenvalues_only():
+    Z = np.random.default_rng(0).normal(size=(60, 3))
+    for K in (np.tanh(Z @ Z.T / 10 + 1), (Z @ Z.T - 8) ** 2):
+        s, V = np.linalg.eigh(K)
+        assert s[0] < -0.1
+        U, found = olc.spectrum(K)
+        np.testing.assert_allclose((U * found) @ U.T, (V * np.maximum(s, 0)) @ V.T, rtol=0, atol=1e-9)

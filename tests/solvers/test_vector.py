@@ -1,4 +1,6 @@
-"""Vector-output least squares on arrays: labelbooks that carry no bias."""
+"""Vector-output least squares on arrays: labelbooks that carry no bias, and vo-RLS in extended precision."""
+
+import warnings
 
 import numpy as np
 import pytest
@@ -6,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcls.data import load_dataset
+from mcls.errors import PrecisionWarning
+from mcls.evaluation.folds import stratified_folds
 from mcls.evaluation.scaling import to_range
-from mcls.kernels import gaussian, squared_distances
-from mcls.labelbooks import label_vectors
+from mcls.kernels import gaussian, polynomial, squared_distances
+from mcls.labelbooks import label_gram, label_vectors
 from mcls.solvers import vector
 from mcls.solvers.qp import solve_box_qp
 
@@ -56,3 +60,53 @@ def test_degenerate_labelbooks_really_leave_only_zero(labelbook):
     for solver in ("active-set", "osqp"):
         beta = solve_box_qp(K * (B.T @ B)[np.ix_(y, y)], 1.0, A=B[:, y], solver=solver).beta
         assert np.abs(beta).max() <= 1e-6
+
+
+# vo-RLS on raw features ----------------------------------------------------------------------------------------
+
+
+def least_squares(A, b):
+    """Householder's QR in the precision of A."""
+    A, b = A.copy(), b.copy()
+    n = A.shape[1]
+    for k in range(n):
+        v = A[k:, k].copy()
+        v[0] += np.copysign(np.sqrt(v @ v), v[0])
+        v /= np.sqrt(v @ v)
+        A[k:, k:] -= 2 * np.outer(v, v @ A[k:, k:])
+        b[k:] -= 2 * v * (v @ b[k:])
+    x = np.zeros(n, dtype=A.dtype)
+    for k in range(n - 1, -1, -1):
+        x[k] = (b[k] - A[k, k + 1 :] @ x[k + 1 :]) / A[k, k]
+    return x
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="this machine has no extended precision")
+@pytest.mark.parametrize("book", ["alignment", "indicators"])
+@pytest.mark.parametrize("name, degree, gamma", [("iris", 3, 2.0**-4), ("wine", 1, 2.0**-4)])
+def test_vo_rls_keeps_its_digits_on_raw_features(name, degree, gamma, book):
+    """The normal equations alone leave hardly one digit here: their condition number is the square of K's."""
+    data = load_dataset(name)
+    train, test = stratified_folds(data.y, 5, seed=0)[0]
+    train = train[::2]
+    K, L, y = polynomial(data.X, data.X, degree, 1.0), label_gram(book, data.n_classes), data.y[train]
+    C = np.linalg.eigh(L)
+    C = (np.sqrt(np.maximum(C[0], 0)) * C[1]).T.astype(np.longdouble)  # L = CᵀC
+    T = C[:, y]
+    K_train = K[np.ix_(train, train)].astype(np.longdouble)
+    stacked = np.vstack([*(K_train * t for t in T), np.sqrt(np.longdouble(gamma)) * np.eye(len(y))])
+    exact = least_squares(stacked, np.concatenate([*T, np.zeros(len(y))]))
+    beta = vector.fit_rls(K[np.ix_(train, train)], y, L, gamma, "beta")
+    fitted, expected = (vector.class_values(K[np.ix_(test, train)], b, y, len(L)) @ L for b in (beta, exact))
+    assert np.abs(fitted - expected).max() < 1e-7 * np.abs(expected).max()
+
+
+def test_vo_rls_says_when_no_way_keeps_its_digits():
+    data = load_dataset("wine")
+    L, y = label_gram("alignment", 3), data.y
+    with pytest.warns(PrecisionWarning, match="scale the features"):
+        vector.fit_rls(polynomial(data.X, data.X, 3, 1.0), y, L, 1.0, "beta")
+    X = to_range(data.X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        vector.fit_rls(polynomial(X, X, 3, 1.0), y, L, 2.0**-4, "beta")
