@@ -80,7 +80,8 @@ class OLCRLSC(_CodewordMachine):
 
     Since B_cᵀy⁽ᶜ⁾ = 0, H_c⁻¹y⁽ᶜ⁾ = y⁽ᶜ⁾ and this is (K + λ₁H_c⁻¹)a = y⁽ᶜ⁾: kernel ridge regression that weighs
     the residuals by H_c. The correction asks that the *sum* of the residuals over each other class be small.
-    ``mcls.solvers.olc`` solves (5) in the feature space of K, which is well-conditioned for raw features too.
+    ``mcls.solvers.olc`` solves (5) in the feature space of K, which is well-conditioned for raw features too; a kernel
+    that is not positive semi-definite has none, and loses its negative eigenvalues.
 
     Parameters
     ----------
