@@ -1,7 +1,7 @@
 """Cells on a Dask cluster: one that is running, or a private one of local processes.
 
 Nothing is waited for without end. Every worker must have the versions that this process has; a cluster without
-workers is given up after ``PATIENCE`` seconds, and one without its scheduler at once.
+workers is given up after ``PATIENCE`` seconds, and one that has lost its scheduler at once.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from mcls.experiments.cells import Cell
 from mcls.experiments.pools import Arrival, Compute, Futures, interrupts_ignored
 from mcls.experiments.records import Record
 
-PATIENCE = 30.0  # seconds that a cluster may be without workers, and a scheduler without an answer
+PATIENCE = 30.0  # seconds that a cluster may be without workers
+_ANSWER = 30.0  # seconds that a scheduler or worker may take to answer
 _LOOK_AGAIN = 1.0  # seconds between two looks at the workers
 _LOGGERS = ("distributed", "tornado", "asyncio")
 
@@ -46,63 +47,68 @@ class Cluster(Futures):
             raise McLsError("the dask backend needs Dask: pip install 'mcls[dask]'") from None
         self._resources = contextlib.ExitStack()
         self._checked: set[str] = set()
-        self._seen = time.monotonic()  # when there was a worker
-        self.ahead = 0
+        self._seen = self._looked = time.monotonic()  # when there was a worker, and when we looked
+        self.ahead = 1
         try:
             self._resources.enter_context(_quiet())
             self._client = self._resources.enter_context(_connect(scheduler, jobs, self._resources))
-            while not self.ahead:
+            self._address = self._client.scheduler.address
+            self._look()
+            while not self._checked:
+                time.sleep(0.1)
                 self._look()
         except BaseException:
             self._resources.close()
             raise
 
     def _send(self, compute: Compute, cell: Cell) -> Any:
+        if self._client.status != "running":
+            raise self._gone()
         return self._client.submit(compute, cell, pure=False)
 
     def ready(self, timeout: float | None) -> list[Arrival]:
         """Wait for cells that are done, with an eye on the workers."""
         until = None if timeout is None else time.monotonic() + timeout
         while True:
+            if time.monotonic() - self._looked > _LOOK_AGAIN:
+                self._look()
             left = _LOOK_AGAIN if until is None else min(_LOOK_AGAIN, max(until - time.monotonic(), 0.0))
-            if arrived := super().ready(left):
+            arrived = super().ready(left)
+            if arrived or (until is not None and time.monotonic() >= until):
                 return arrived
-            self._look()
-            if until is not None and time.monotonic() >= until:
-                return []
 
     def _record(self, future: Any) -> Record | None:
         from distributed.scheduler import KilledWorker
 
         try:
-            return future.result(timeout=PATIENCE)
-        except KilledWorker:
-            return None
+            return future.result(timeout=_ANSWER)
         except Exception as error:
-            if future.cancelled() or self._client.status != "running":
-                raise ClusterError(f"the Dask scheduler at {self._address} is gone") from None
+            if self._client.status != "running":
+                raise self._gone() from None
+            # Too many workers died over it, or the one that had the result did.
+            if isinstance(error, KilledWorker | TimeoutError) or future.cancelled():
+                return None
             told = " ".join(f"{type(error).__name__}: {error}".split())
             raise ClusterError(f"a Dask worker cannot compute cells: {told}") from None
 
-    @property
-    def _address(self) -> str:
-        return self._client.scheduler.address if self._client.scheduler else "?"
+    def _gone(self) -> ClusterError:
+        return ClusterError(f"the Dask scheduler at {self._address} is gone")
 
     def _look(self) -> None:
         """See which workers there are."""
         try:
-            threads = self._client.nthreads(callback_timeout=PATIENCE)
+            if self._client.status != "running":
+                raise self._gone()
+            threads = self._client.nthreads(callback_timeout=_ANSWER)
+            self._check(threads.keys() - self._checked)
         except (OSError, TimeoutError):
-            raise ClusterError("the Dask scheduler is gone") from None
-        self._check(threads.keys() - self._checked)
-        self.ahead = 2 * sum(threads.values())
-        now = time.monotonic()
+            raise self._gone() from None
+        self.ahead = max(2 * sum(threads.values()), 1)
+        self._looked = time.monotonic()
         if threads:
-            self._seen = now
-        elif now - self._seen > PATIENCE:
+            self._seen = self._looked
+        elif self._looked - self._seen > PATIENCE:
             raise ClusterError(f"no Dask worker has been there for {PATIENCE:.0f} seconds")
-        else:
-            time.sleep(0.1)
 
     def _check(self, workers: Iterable[str]) -> None:
         """Refuse workers on which a cell would fail, or come out different."""

@@ -8,6 +8,7 @@ shares. A machine that learns from rows implements ``_fit_rows`` and ``_row_scor
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -45,6 +46,12 @@ class BaseMachine(ClassifierMixin, BaseEstimator):
     works_on: Literal["kernel", "rows"] = "rows"
     #: Whether a fitted machine has something to tell beside its error (see ``facts``).
     has_facts: ClassVar[bool] = False
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        # scikit-learn inspects the signature anew for every get_params and clone: a third of the time of a plan.
+        return super()._get_param_names()
 
     # What a subclass provides -------------------------------------------------------------------------------
 
