@@ -148,8 +148,9 @@ def select(
 
     Notes
     -----
-    With more than 2500 rows the search runs on a seeded stratified sample of 2500, and the fit on all rows.
-    Where the kernel matrix of all rows does not fit in memory, oneLSM is fitted by ``solver="nystrom"``.
+    With more than 2500 rows the search runs on a seeded stratified sample of 2500, where the error is measured, and
+    the fit on all rows. Where the kernel matrix of all rows does not fit in memory, oneLSM is cross-validated and
+    fitted by ``solver="nystrom"``.
     For probabilities, calibrate what was chosen, with scikit-learn:
     ``CalibratedClassifierCV(clone(found.estimator)).fit(X, y).predict_proba(X_new)``.
 
