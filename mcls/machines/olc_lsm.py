@@ -57,8 +57,6 @@ class OLCOneLSM(OneSystemMachine):
     array(['a', 'c'], dtype='<U1')
     """
 
-    leaves_rows_out = False
-
     def __init__(
         self,
         kernel: str | KernelFunction = "gaussian",
