@@ -3,10 +3,27 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from pathlib import Path
 
-from . import arguments, cells, configs, forks, mirrors, models, moments, processes, steps, tables
+from . import (
+    arguments,
+    cells,
+    cluster,
+    configs,
+    flips,
+    forks,
+    hardship,
+    mirrors,
+    models,
+    moments,
+    poison,
+    processes,
+    steps,
+    tables,
+    together,
+)
 from .attack import Attack, Result, carry_out
 from .table import write
 
@@ -26,15 +43,21 @@ ATTACKS: dict[str, type[Attack]] = {
         cells.Cells,
         mirrors.Mirrors,
         arguments.Arguments,
+        flips.Flips,
+        hardship.HardPlaces,
+        together.Together,
+        cluster.Cluster,
+        poison.Poison,
     )
 }
-_SHOWN = 5  # faults of one attack
 
 
 def main() -> int:
     """Read the command line and carry out what it asks for."""
     parser = argparse.ArgumentParser(prog="python -m tests.stress", description=__doc__)
-    parser.add_argument("attacks", nargs="*", metavar="ATTACK", help=f"one of {', '.join(ATTACKS)}; all by default")
+    parser.add_argument(
+        "attacks", nargs="*", metavar="ATTACK", help=f"one of {', '.join(ATTACKS)}; all by default"
+    )
     parser.add_argument("--short", action="store_true", help="a few tries of each, seconds in all")
     parser.add_argument("--most", type=int, metavar="N", help="no more tries of each than this")
     parser.add_argument("--seed", type=int, default=0)
@@ -49,19 +72,25 @@ def main() -> int:
     for name in chosen.attacks or ATTACKS:
         result = carry_out(ATTACKS[name](), chosen.seed, chosen.jobs, chosen.short, chosen.most, chosen.number)
         results.append(result)
-        _tell(result, chosen.seed, sys.maxsize if chosen.number is not None else _SHOWN)
+        _tell(result, chosen.seed)
     if chosen.write:
         write(results, chosen.write)
     return int(any(result.failed for result in results))
 
 
-def _tell(result: Result, seed: int, most: int) -> None:
+def _tell(result: Result, seed: int) -> None:
+    """Print what came of an attack: of each kind of fault one, and how to see it again."""
     told = f"skipped: {result.skipped}" if result.skipped else f"{result.tried} tried, {result.failed} failed"
     print(f"{result.attack.name}: {told} ({result.seconds:.0f} s)")
-    for number, fault in result.faults[:most]:
-        print(f"  {fault}\n  again: python -m tests.stress {result.attack.name} --seed {seed} --try {number}")
-    if len(result.faults) > most:
-        print(f"  and {len(result.faults) - most} more")
+    kinds: dict[str, list[tuple[int, str]]] = {}
+    for number, fault in result.faults:
+        kinds.setdefault(re.sub(r"[^a-z ]*[0-9][^ ]*|'[^']*'|\.[\w.-]+", "", fault)[:150], []).append(
+            (number, fault)
+        )
+    for faults in kinds.values():
+        number, fault = faults[0]
+        print(f"  {len(faults)} × {fault[:600]}")
+        print(f"      again: python -m tests.stress {result.attack.name} --seed {seed} --try {number}")
     sys.stdout.flush()
 
 

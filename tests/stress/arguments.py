@@ -20,7 +20,20 @@ _COMMANDS: Sequence[Sequence[object]] = (
     ("run", "lab.yaml", "--out", "out", "--fresh", "--fail-fast"),
     ("validate", "lab.yaml"),
     ("fit", "t.csv", "--target", "kind", *ONE_POINT, "-o", "m.mcls"),
-    ("fit", "t.csv", "--target", "kind", "--grid", "gamma=1,sigma=0.5+1", "--folds", "2", "--seed", "3", "-o", "m.mcls"),
+    (
+        "fit",
+        "t.csv",
+        "--target",
+        "kind",
+        "--grid",
+        "gamma=1,sigma=0.5+1",
+        "--folds",
+        "2",
+        "--seed",
+        "3",
+        "-o",
+        "m.mcls",
+    ),
     ("predict", "good.mcls", "t.csv", "-o", "o.csv", "--scores"),
     ("evaluate", "good.mcls", "t.csv"),
     ("inspect", "good.mcls"),
@@ -65,8 +78,10 @@ class Arguments(Mutated):
         lab.Lab(replicates=1).write_config(place)
         odd = odd_files(place)
         args = _changed(r, [str(a) for a in r.choice(_COMMANDS)])
-        named = [f"work/{name}" for a in args for name in (a, a.partition("=")[2]) if name and name not in odd]
-        ended, faults = judged(place, *args, codes=(0, 1, 2), makes=(*_MADE, *named), whole=False)
+        outputs = {name.split("/")[0] for a in args for name in (a, a.partition("=")[2])} - {"", *odd}
+        ended, faults = judged(
+            place, *args, codes=(0, 1, 2), makes=(*_MADE, *(f"work/{name}" for name in outputs)), whole=False
+        )
         if ended.code == 1 and args[0] not in ("run", "compare", "store"):
             faults.append(f"mcls {args}: exit code 1: {ended.err!r}")
         return Tally(1, faults + [f"mcls {args}: {name} was replaced" for name in odd_files_lost(place, odd)])
@@ -119,7 +134,23 @@ def _changed(r: random.Random, args: list[str]) -> list[str]:
             j = r.randrange(len(args))
             args[i], args[j] = args[j], args[i]
         elif how == "add":
-            args.insert(i, r.choice(("--help", "--seed", "99999999999", "--out", "--nested", "-o", "--target", "--folds", "loo", "-x")))
+            args.insert(
+                i,
+                r.choice(
+                    (
+                        "--help",
+                        "--seed",
+                        "99999999999",
+                        "--out",
+                        "--nested",
+                        "-o",
+                        "--target",
+                        "--folds",
+                        "loo",
+                        "-x",
+                    )
+                ),
+            )
         elif args[i]:
             at = r.randrange(len(args[i]))
             args[i] = args[i][:at] + r.choice("aZ9-=:, é\x1b\udc80\u202e") + args[i][at + r.randint(0, 1) :]

@@ -21,10 +21,14 @@ from .places import Place
 
 @dataclass
 class Tally:
-    """What came of a try: how often something was tried in it, and everything that was wrong."""
+    """What came of a try: how often something was tried in it, everything that was wrong, and how often it was."""
 
     tried: int = 1
     faults: list[str] = field(default_factory=list)
+    failed: int = 0
+
+    def __post_init__(self) -> None:
+        self.failed = max(self.failed, bool(self.faults))
 
 
 class Attack(ABC):
@@ -66,7 +70,7 @@ class Result:
 
     attack: Attack
     tried: int = 0
-    failed: int = 0  # tries with at least one fault
+    failed: int = 0
     faults: list[tuple[int, str]] = field(default_factory=list)  # number of the try, what was wrong
     skipped: str | None = None
     seconds: float = 0.0
@@ -103,7 +107,7 @@ def carry_out(
         make = partial(_make, attack, tries, seed, root, only is not None)
         for number, tally in _carried_out(make, numbers, min(jobs, attack.lanes or jobs)):
             result.tried += tally.tried
-            result.failed += bool(tally.faults)
+            result.failed += tally.failed
             result.faults += [(number, fault) for fault in tally.faults]
     finally:
         if only is None:

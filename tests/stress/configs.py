@@ -19,11 +19,20 @@ from .places import Place
 RICH: dict[str, Any] = {
     "name": "lab",
     "description": "a rich one",
-    "datasets": ["iris", {"name": "iris", "options": {"sample": 60, "seed": 1}}, {"path": "t.csv", "target": "kind"}],
+    "datasets": [
+        "iris",
+        {"name": "iris", "options": {"sample": 60, "seed": 1}},
+        {"path": "t.csv", "target": "kind"},
+    ],
     "machines": [
         "oneLSM",
         "voLSSVM:labelbook=pm1",
-        {"name": "voRLS-f", "labelbook": ["pm1", "mincorr"], "options": {"decision": "nearest"}, "grid": {"gamma": 1}},
+        {
+            "name": "voRLS-f",
+            "labelbook": ["pm1", "mincorr"],
+            "options": {"decision": "nearest"},
+            "grid": {"gamma": 1},
+        },
     ],
     "protocol": "published",
     "folds": 3,

@@ -174,6 +174,7 @@ def _settle(place: Place, env: Mapping[str, str]) -> None:
     sys.stdin = open(0, encoding="utf-8", closefd=False)
     sys.stdout = open(1, "w", encoding="utf-8", errors="surrogateescape", closefd=False)
     sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False, buffering=1)
+    sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr  # type: ignore[misc]
     sys.dont_write_bytecode = True
     os.chdir(place.work)
     os.environ.clear()
@@ -219,5 +220,3 @@ def _watch(place: Place) -> None:
             refuse(f"connected to {args[1]!r}")
 
     sys.addaudithook(hook)
-
-

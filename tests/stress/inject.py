@@ -62,15 +62,16 @@ class Injector:
                 return super().write(data)
 
         def opened(file: Any, mode: str = "r", buffering: int = -1, *rest: Any, **named: Any) -> Any:
-            if not set(mode) & set("wax+") or named.get("opener") or not named.get("closefd", True):
-                return real_open(file, mode, buffering, *rest, **named)
-            raw = Raw(file, mode.replace("b", "").replace("t", ""))
+            closefd, opener = named.pop("closefd", True), named.pop("opener", None)
+            if not set(mode) & set("wax+"):
+                return real_open(file, mode, buffering, *rest, closefd=closefd, opener=opener, **named)
+            raw = Raw(file, mode.replace("b", "").replace("t", ""), closefd, opener)
             if buffering == 0:
                 return raw
             binary = io.BufferedRandom(raw) if "+" in mode else io.BufferedWriter(raw)
             if "b" in mode:
                 return binary
-            text = io.TextIOWrapper(binary, *rest, **{k: v for k, v in named.items() if k != "closefd"})
+            text = io.TextIOWrapper(binary, *rest, **named)
             text.mode = mode  # type: ignore[misc]
             return text
 
@@ -96,9 +97,7 @@ class Injector:
             if paths:
                 self.step(event, paths[-1])
 
-    def step(
-        self, what: str, path: str, part: Callable[[Any], object] | None = None, data: Any = None
-    ) -> None:
+    def step(self, what: str, path: str, part: Callable[[Any], object] | None = None, data: Any = None) -> None:
         """Take note of one call, and act if it is the one; of a write, half is written first."""
         if self._busy or not path.startswith(self.root):
             return

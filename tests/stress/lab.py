@@ -26,7 +26,7 @@ replicates: {replicates}
 grid: {{gamma: [0.25, 4], sigma: [0.5]}}
 """
 RUN = ("run", "lab.yaml", "--out", "out", "-j", "1")
-_HOURS = 2 * 3600.0  # a temporary file of this age belongs to nobody
+_AGE = 48 * 3600.0  # seconds; a temporary file that old belongs to nobody
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def read_state(place: Place) -> State:
     """Read what a run has left."""
     folder = place.work / "out" / "lab"
     return State(
-        names=frozenset(place.content()) - {"work/lab.yaml"},
+        names=frozenset(n for n in place.content() if n.startswith("work/out") or not n.startswith("work/")),
         summary=without_times(_text(folder / "summary.csv")),
         page=table_of(_text(folder / "summary.md")),
         results={name: json.loads(data)["result"] for name, data in done(place).items()},
@@ -124,8 +124,8 @@ def changed(before: dict[str, bytes], after: dict[str, bytes], results_only: boo
 
 
 def age(place: Place) -> None:
-    """Make hidden files and folders hours old, as if their process had been killed that long ago."""
-    then = time.time() - _HOURS
+    """Make hidden files and folders two days old, as if their process had been killed then."""
+    then = time.time() - _AGE
     for name in place.content():
         path = place.root / name
         if any(part.startswith(".") for part in Path(name).parts) and not path.is_symlink():

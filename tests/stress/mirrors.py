@@ -84,7 +84,17 @@ def _answer(r: random.Random, port: int, trial: int) -> bytes:
         body = damaged(r, body)
     headers = {"Content-Length": str(len(body)), "Content-Type": "text/plain"}
     for _ in range(r.randint(0, 3)):
-        name = r.choice(("Content-Length", "Content-Encoding", "Transfer-Encoding", "Location", "Set-Cookie", "X", text(r)[:50]))
+        name = r.choice(
+            (
+                "Content-Length",
+                "Content-Encoding",
+                "Transfer-Encoding",
+                "Location",
+                "Set-Cookie",
+                "X",
+                text(r)[:50],
+            )
+        )
         headers[name] = r.choice(
             ("0", "1", "-1", "99999999999999999999", "chunked", "gzip", "deflate", "identity", "gzip, gzip", "br", "",
              "file:///etc/passwd", f"http://127.0.0.1:{port}/{trial}/iris.data", "http://127.0.0.1:9/x", "//", "\x1b[2J",

@@ -58,7 +58,9 @@ class Models(Mutated):
     def attempt(self, trial: int, place: Place, r: random.Random) -> Tally:
         """One model, one command."""
         whole, content, arrays = r.choice(self._good)
-        (place.work / "m.mcls").write_bytes(damaged(r, whole) if r.random() < 0.25 else _sealed(r, content, arrays))
+        (place.work / "m.mcls").write_bytes(
+            damaged(r, whole) if r.random() < 0.25 else _sealed(r, content, arrays)
+        )
         (place.work / "good.csv").write_bytes(TABLE)
         command = r.choice(("inspect", "predict", "evaluate"))
         if command == "inspect":
@@ -83,7 +85,9 @@ def _sealed(r: random.Random, content: dict[str, Any], arrays: list[np.ndarray])
         text = damaged(r, text)
     names = ["model.json", *(f"arrays/{i}.npy" for i in range(len(members)))]
     if r.random() < 0.1:
-        names[r.randrange(len(names))] = r.choice((*names, "../../gone", "/tmp/gone", *ODD_TEXTS[:40]))[:60000] or "x"
+        names[r.randrange(len(names))] = (
+            r.choice((*names, "../../gone", "/tmp/gone", *ODD_TEXTS[:40]))[:60000] or "x"
+        )
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name, data in zip(names, [text, *members]):

@@ -67,7 +67,9 @@ def after(seconds: float) -> forks.Condition:
 
 def stopped(ended: Ended, number: int, under_way: bool) -> list[str]:
     """What was wrong with how a run took a signal; before its work began, the interpreter's own ways will do."""
-    codes = {signal.SIGKILL: (-9,), signal.SIGTERM: (143, -15), signal.SIGINT: (130, -2, 1)}[signal.Signals(number)]
+    codes = {signal.SIGKILL: (-9,), signal.SIGTERM: (143, -15), signal.SIGINT: (130, -2, 1)}[
+        signal.Signals(number)
+    ]
     if not under_way:
         return [] if ended.code in (0, *codes) else ended.faults(0, *codes)
     return ended.faults(0, codes[0])

@@ -36,7 +36,9 @@ def damaged(r: random.Random, data: bytes) -> bytes:
         if how == "flip" and i < len(data):
             data = data[:i] + bytes([data[i] ^ 1 << r.randrange(8)]) + data[i + 1 :]
         elif how == "replace":
-            data = data[:i] + (r.choice(ODD_BYTES) if r.random() < 0.7 else r.randbytes(r.randint(0, 6))) + data[j:]
+            data = (
+                data[:i] + (r.choice(ODD_BYTES) if r.random() < 0.7 else r.randbytes(r.randint(0, 6))) + data[j:]
+            )
         elif how == "double":
             data = data[:j] + data[i:]
         elif how == "swap":
@@ -52,7 +54,10 @@ def text(r: random.Random) -> str:
     """A text of a kind that nobody expects."""
     if r.random() < 0.8:
         return r.choice(ODD_TEXTS)
-    letters = (chr(r.choice((r.randrange(32, 127), r.randrange(0x20, 0xD800), r.randrange(0xE000, 0x110000)))) for _ in range(9))
+    letters = (
+        chr(r.choice((r.randrange(32, 127), r.randrange(0x20, 0xD800), r.randrange(0xE000, 0x110000))))
+        for _ in range(9)
+    )
     return "".join(letters)[: r.randint(0, 9)]
 
 
@@ -77,7 +82,9 @@ def value(r: random.Random, depth: int = 0) -> Any:
 
 def spots(inside: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Every spot inside nested values, as the keys that lead to it."""
-    children = inside.items() if isinstance(inside, dict) else enumerate(inside) if isinstance(inside, list) else ()
+    children = (
+        inside.items() if isinstance(inside, dict) else enumerate(inside) if isinstance(inside, list) else ()
+    )
     for key, child in children:
         yield (*here, key)
         yield from spots(child, (*here, key))
@@ -108,4 +115,3 @@ def _at(whole: Any, spot: tuple[Any, ...]) -> tuple[Any, Any]:
     for key in spot[:-1]:
         whole = whole[key]
     return whole, spot[-1]
-

@@ -87,12 +87,12 @@ class Ended:
         found = list(self.noted)
         if self.hung:
             found.append(f"it hung{said}")
-        elif self.code not in codes:
-            found.append(f"exit code {self.code}{said}")
-        if "Traceback" in self.err or "Exception ignored" in self.err:
+        elif "Traceback" in self.err or "Exception ignored" in self.err:
             found.append(f"a traceback{said}")
         elif UNFORESEEN in self.err:
             found.append(f"an error nobody foresaw{said}")
+        elif self.code not in codes:
+            found.append(f"exit code {self.code}{said}")
         elif self.code == 2 and not self._refused_in_one_line:
             found.append(f"exit code 2 without one line that says why{said}")
         odd = {c for c in self.out + self.err if not (c.isprintable() or c == "\n")}

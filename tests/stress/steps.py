@@ -60,12 +60,16 @@ class Steps(Attack):
         faults += [f"run again: {fault}" for fault in again.faults(0)]
         faults += self.lost(before, place, "") + self.complete(place, beginning)
         call = self._calls[beginning][number - 1]
-        return Tally(faults=[f"{action} at call {number} ({call}) of {self.name}, {beginning}: {f}" for f in faults])
+        return Tally(
+            faults=[f"{action} at call {number} ({call}) of {self.name}, {beginning}: {f}" for f in faults]
+        )
 
     def _run(self, place: Place, beginning: str, number: int, action: str) -> Ended:
         def inject() -> None:
             handle = open(place.logs / "notes", "a", buffering=1)  # noqa: SIM115  (open until the child ends)
-            Injector(str(place.root), number, action, None if number else lambda s: print(s, file=handle)).install()
+            Injector(
+                str(place.root), number, action, None if number else lambda s: print(s, file=handle)
+            ).install()
 
         return forks.run(place, *self.command(beginning, again=False), before=inject)
 
@@ -199,15 +203,19 @@ class OutputSteps(Steps):
             (place.work / "old.mcls").write_bytes(self._inputs)
         if beginning != "new":
             (place.root / self.output).parent.mkdir(parents=True, exist_ok=True)
-            (place.root / self.output).write_bytes(self._made or b"old")
+            (place.root / self.output).write_bytes(self.old())
 
-    _inputs: bytes | None = None
+    _inputs: bytes | None = None  # a model
 
     def prepare(self, place: Place) -> None:
         """Fit the model that is predicted with."""
-        forks.run(place, "fit", TABLE, *MACHINE, "-o", "old.mcls")
+        forks.run(place, "fit", TABLE, "--machine", "ovO:gamma=1,sigma=1", "--folds", 2, "-o", "old.mcls")
         self._inputs = (place.work / "old.mcls").read_bytes()
         super().prepare(place)
+
+    def old(self) -> bytes:
+        """An output of an earlier command."""
+        return b"old,output\n1,2\n"
 
     def remember(self, place: Place, beginning: str) -> None:
         """All files at the end."""
@@ -217,7 +225,7 @@ class OutputSteps(Steps):
     def whole(self, place: Place, beginning: str) -> list[str]:
         """The output is the old one, the new one, or not there."""
         path = place.root / self.output
-        allowed = (b"old", self._made) if beginning != "new" else (self._made,)
+        allowed = (self.old(), self._made) if beginning != "new" else (self._made,)
         if path.exists() and path.read_bytes() not in allowed:
             return [f"{self.output} is half-written"]
         return [f"{self.output} was lost"] if beginning != "new" and not path.exists() else []
@@ -247,6 +255,11 @@ class FitSteps(OutputSteps):
     what = "mcls fit killed, stopped or refused the disk at each call that writes"
     output = "work/m.mcls"
     arguments = ("fit", TABLE, *MACHINE, "-o", "m.mcls")
+
+    def old(self) -> bytes:
+        """A model of another machine."""
+        assert self._inputs is not None
+        return self._inputs
 
 
 class PredictSteps(OutputSteps):

@@ -22,7 +22,8 @@ def write(results: Sequence[Result], folder: Path) -> None:
     """Write ``stress.csv`` and ``stress.md``."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = [
-        (r.attack.name, r.attack.what, str(r.tried), r.skipped or str(r.failed), f"{r.seconds:.0f}") for r in results
+        (r.attack.name, r.attack.what, str(r.tried), r.skipped or str(r.failed), f"{r.seconds:.0f}")
+        for r in results
     ]
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\n").writerows([_COLUMNS, *rows])

@@ -49,7 +49,9 @@ class Tables(Mutated):
             return Tally(1, judged(place, *args, makes=("work/m.mcls",))[1])
         if command == "predict":
             scores = r.choice(((), ("--scores",)))
-            return Tally(1, judged(place, "predict", "good.mcls", name, "-o", "o.csv", *scores, makes=("work/o.csv",))[1])
+            return Tally(
+                1, judged(place, "predict", "good.mcls", name, "-o", "o.csv", *scores, makes=("work/o.csv",))[1]
+            )
         if command == "evaluate":
             return Tally(1, judged(place, "evaluate", "good.mcls", name)[1])
         if command == "init":
@@ -83,7 +85,9 @@ def _retyped(r: random.Random) -> bytes:
             lines[row][r.randrange(len(lines[row]))] = text(r)
         elif how == "column":
             at, name, cells = r.randint(0, 3), text(r), [text(r) for _ in range(r.randint(1, 3))]
-            lines = [[*line[:at], cells[i % len(cells)] if i else name, *line[at:]] for i, line in enumerate(lines)]
+            lines = [
+                [*line[:at], cells[i % len(cells)] if i else name, *line[at:]] for i, line in enumerate(lines)
+            ]
         elif how == "ragged":
             lines[row] = r.choice((lines[row][:-1] or ["1"], [*lines[row], "1"]))
         elif how == "drop" and len(lines) > 1:
