@@ -52,8 +52,9 @@ _COMMANDS: Sequence[Sequence[object]] = (
 )
 #: Of odd kinds; made in the work folder. Devices are nodes of its own: what a fault does to them harms nobody.
 _PATHS = (
-    "folder", "nothing", "fifo", "socket", "null", "zero", "full", "loop", "dangling", "out/../t.csv", "./t.csv", "nix/t.csv",
-    "t.csv/", "\x1b[2J.csv", "\udcff.csv", "a\nb.csv", "~nouser/x", "x" * 300, "-", "--", "=x.csv", "link", "lab.yaml", "t.csv",
+    "folder", "nothing", "fifo", "socket", "null", "zero", "full", "loop", "dangling", "out/../t.csv", "./t.csv",
+    "nix/t.csv", "t.csv/", "\x1b[2J.csv", "\udcff.csv", "a\nb.csv", "~nouser/x", "x" * 300, "-", "--", "=x.csv",
+    "link", "lab.yaml", "t.csv",
 )  # fmt: skip
 _MADE = ("work/out", "work/m.mcls", "work/o.csv", "work/i.yaml", "cache")
 

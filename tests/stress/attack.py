@@ -43,6 +43,7 @@ class Attack(ABC):
     full: int | None = None  # tries of the suite; None: all there are
     short: int  # tries of the short form
     lanes: int | None = None  # tries at the same time at most; None: one for each job
+    shuffled = True  # whether the first tries stand for all
 
     def absent(self) -> str | None:
         """Why nothing can be tried on this machine; None where it can."""
@@ -99,7 +100,8 @@ def carry_out(
     try:
         attack.prepare(Place.make(root / "shared"))
         tries = list(attack.tries())
-        attack.random(seed, "order").shuffle(tries)
+        if attack.shuffled:
+            attack.random(seed, "order").shuffle(tries)
         numbers = range(len(tries))[: attack.short if short else attack.full][:most]
         if only is not None:
             numbers = range(len(tries))[only : only + 1]

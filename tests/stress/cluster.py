@@ -67,7 +67,7 @@ class Cluster(Attack):
                 workers = [stack.enter_context(_worker(place, address, script)) for _ in range(2)]
                 how = ("--scheduler", address)
             jobs = ("-j", "2") if private else ()
-            child = forks.start(place, (*lab.RUN[:-2], *how, *jobs), fresh=("-m", "mcls"))
+            child = forks.start(place, (*lab.RUN[:-2], *how, *jobs), fresh=("-m", "mcls"), env=_environment(place))
             enough = r.randint(1, 40)
             ended = child.wait(_PATIENCE, until=lambda: "lack" in trial or len(lab.done(place)) >= enough)
             if ended is not None:
@@ -93,6 +93,11 @@ class Cluster(Attack):
         return Tally(1, [f"{trial}: {fault}" for fault in faults])
 
 
+def _environment(place: Place) -> dict[str, str]:
+    """What Dask itself leaves among the temporary files is not looked at."""
+    return place.environment() | {"TMPDIR": str(place.logs)}
+
+
 @contextlib.contextmanager
 def _process(place: Place, name: str, code: str, *args: str) -> Iterator[subprocess.Popen[bytes]]:
     with (place.logs / name).open("ab") as log:
@@ -100,7 +105,7 @@ def _process(place: Place, name: str, code: str, *args: str) -> Iterator[subproc
             [sys.executable, "-c", code, *args],
             stdout=log,
             stderr=log,
-            env=place.environment(),
+            env=_environment(place),
             cwd=place.logs,
             start_new_session=True,
         )

@@ -170,10 +170,10 @@ HARDSHIPS = (
     *(
         Hardship(f"{name}={value}", env={name: value})
         for name, value in (
-            ("HOME", None), ("HOME", "/nonexistent"), ("HOME", ""), ("TERM", "dumb"), ("TERM", None), ("TERM", "\x1b[2J"),
-            ("COLUMNS", "1"), ("COLUMNS", "0"), ("COLUMNS", "-5"), ("COLUMNS", "x"), ("COLUMNS", "99999"), ("LINES", "0"),
-            ("NO_COLOR", "1"), ("TZ", "nowhere/at all"), ("PAGER", "false"), ("MCLS_MIRROR", "gopher://x"), ("USER", None),
-            ("QUICK", ""),
+            ("HOME", None), ("HOME", "/nonexistent"), ("HOME", ""), ("TERM", "dumb"), ("TERM", None),
+            ("TERM", "\x1b[2J"), ("COLUMNS", "1"), ("COLUMNS", "0"), ("COLUMNS", "-5"), ("COLUMNS", "x"),
+            ("COLUMNS", "99999"), ("LINES", "0"), ("NO_COLOR", "1"), ("TZ", "nowhere/at all"),
+            ("PAGER", "false"), ("MCLS_MIRROR", "gopher://x"), ("USER", None), ("QUICK", ""),
         )
     ),
     *(
@@ -225,7 +225,7 @@ class HardPlaces(Attack):
             (hardship, command)
             for hardship in HARDSHIPS
             for command in hardship.commands
-            if os.geteuid() == 0 or "cannot be" not in hardship.name and "a disk of" not in hardship.name
+            if os.geteuid() == 0 or ("cannot be" not in hardship.name and "a disk of" not in hardship.name)
         ]
 
     def attempt(self, trial: tuple[Hardship, str], place: Place, r: random.Random) -> Tally:

@@ -84,10 +84,12 @@ class Lab:
         faults, state = [], read_state(place)
         if state.names != self.state.names:
             faults.append(f"other files than an undisturbed run leaves: {sorted(state.names ^ self.state.names)}")
-        for name in ("summary", "page", "results"):
-            if getattr(state, name) != getattr(self.state, name):
-                faults.append(f"another {name} than an undisturbed run's: {getattr(state, name)}"[:400])
-        return faults
+        other = [
+            name for name in ("summary", "page", "results") if getattr(state, name) != getattr(self.state, name)
+        ]
+        return faults + [
+            f"another {name} than an undisturbed run's: {getattr(state, name)}"[:400] for name in other
+        ]
 
 
 def read_state(place: Place) -> State:

@@ -21,8 +21,11 @@ from .places import Place
 from .steps import iris_raw
 
 _ENDLESS = 8 * 2**20  # bytes, after which even an endless answer ends
-_STATUS = ("200 OK", "200", "206 Partial Content", "204 No Content", "304 Not Modified", "301 Moved", "302 Found", "307 Go",
-           "404 Not Found", "416 No", "429 Slow", "500 Oh", "503 No", "99 Low", "1000 High", "-1 Odd", "abc", "")  # fmt: skip
+_STATUS = (
+    "200 OK", "200", "206 Partial Content", "204 No Content", "304 Not Modified", "301 Moved", "302 Found",
+    "307 Go", "404 Not Found", "416 No", "429 Slow", "500 Oh", "503 No", "99 Low", "1000 High", "-1 Odd", "abc",
+    "",
+)  # fmt: skip
 
 
 class Mirrors(Mutated):
@@ -97,8 +100,8 @@ def _answer(r: random.Random, port: int, trial: int) -> bytes:
         )
         headers[name] = r.choice(
             ("0", "1", "-1", "99999999999999999999", "chunked", "gzip", "deflate", "identity", "gzip, gzip", "br", "",
-             "file:///etc/passwd", f"http://127.0.0.1:{port}/{trial}/iris.data", "http://127.0.0.1:9/x", "//", "\x1b[2J",
-             "http://192.0.2.1/x", "ftp://127.0.0.1/x", "http://[::1", "a" * 70_000, r.choice(ODD_TEXTS))
+             "file:///etc/passwd", f"http://127.0.0.1:{port}/{trial}/iris.data", "http://127.0.0.1:9/x", "//",
+             "\x1b[2J", "http://192.0.2.1/x", "ftp://127.0.0.1/x", "http://[::1", "a" * 70_000, r.choice(ODD_TEXTS))
         )  # fmt: skip
     coding = headers.get("Content-Encoding", "")
     if "gzip" in coding and r.random() < 0.5:

@@ -9,17 +9,18 @@ from typing import Any
 
 #: Texts that programs stumble over: odd numbers, controls, paths, markup, formulas, foreign digits and directions.
 ODD_TEXTS = (
-    "", " ", "?", "nan", "inf", "-inf", "1e999", "1e308", "-1e308", "5e-324", "1_000", "0x10", "1,5", "٣", "𝟛", "NULL",
-    "\x00", "\x1b[2J", "\x1b]0;x\x07", "\x9b2J", "\x08\x08", "'", '"', '""', "9" * 400, "a" * 70_000, "=1+1",
-    "=cmd|' /C calc'!A0", "../../x", "/etc/passwd", "\u202egpj", "\ud7ff", "é", "e\u0301", "1.5.2", "--1", "-", "--help",
-    "red", "a", "%s%n", "{}", "$HOME", "`id`", "<script>alert(1)</script>", "~root/x", "nul", "\u2028", "\ufeff", "0",
-    "-0", "true", "null", ".nan", "2^-4..2^4", "2^9..2^1", "0^-1", "2^1e9", "precomputed", "linear", "sk:SVC", "auto",
-    "!!python/object/apply:os.system [id]", "*x", "&x", "| ", "> ", "[", "{", "a:b=c", "iris", "wine:first=20",
+    "", " ", "?", "nan", "inf", "-inf", "1e999", "1e308", "-1e308", "5e-324", "1_000", "0x10", "1,5", "٣", "𝟛",
+    "NULL", "\x00", "\x1b[2J", "\x1b]0;x\x07", "\x9b2J", "\x08\x08", "'", '"', '""', "9" * 400, "a" * 70_000,
+    "=1+1", "=cmd|' /C calc'!A0", "../../x", "/etc/passwd", "\u202egpj", "\ud7ff", "é", "e\u0301", "1.5.2",
+    "--1", "-", "--help", "red", "a", "%s%n", "{}", "$HOME", "`id`", "<script>alert(1)</script>", "~root/x",
+    "nul", "\u2028", "\ufeff", "0", "-0", "true", "null", ".nan", "2^-4..2^4", "2^9..2^1", "0^-1", "2^1e9",
+    "precomputed", "linear", "sk:SVC", "auto", "!!python/object/apply:os.system [id]", "*x", "&x", "| ", "> ",
+    "[", "{", "a:b=c", "iris", "wine:first=20",
 )  # fmt: skip
 ODD_BYTES = (
-    b"\xff", b"\xef\xbb\xbf", b"\xff\xfe", b"\x00", b'"', b"\r", b"\n", b"\n\n", b",", b";", b"\t", b"\x1a", b"\xc3\x28",
-    b"\x1b[31m", b"\xed\xa0\x80", b"\xf8\x88\x80\x80\x80", b"\x1f\x8b", b"PK\x03\x04", b"(" * 200, b"[" * 2000,
-    b"9" * 400, b"-", b"e", b"1e400",
+    b"\xff", b"\xef\xbb\xbf", b"\xff\xfe", b"\x00", b'"', b"\r", b"\n", b"\n\n", b",", b";", b"\t", b"\x1a",
+    b"\xc3\x28", b"\x1b[31m", b"\xed\xa0\x80", b"\xf8\x88\x80\x80\x80", b"\x1f\x8b", b"PK\x03\x04", b"(" * 200,
+    b"[" * 2000, b"9" * 400, b"-", b"e", b"1e400",
 )  # fmt: skip
 ODD_NUMBERS = (
     0, 1, -1, 2, 3, 7, 255, 256, 65_536, 10**7, 2**31 - 1, 2**31, 2**32, 2**63 - 1, 2**63, 10**20, -(10**20), 10**400,

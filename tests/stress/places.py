@@ -13,7 +13,7 @@ UNFORESEEN = "--debug shows where"
 
 @dataclass(frozen=True)
 class Place:
-    """A folder of a try: ``work`` (the current folder), ``home``, ``cache``, ``tmp``; what is printed goes to ``logs``."""
+    """The folder of a try: ``work`` (the current one), ``home``, ``cache``, ``tmp``; what is printed is in ``logs``."""
 
     root: Path
 
@@ -44,9 +44,9 @@ class Place:
             "MCLS_CACHE": str(self.root / "cache"),
             "MPLCONFIGDIR": str(self.root / "home"),
             "TMPDIR": str(self.root / "tmp"),
-            **{name: "http://127.0.0.1:9" for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")},
-            **{name: "127.0.0.1,localhost" for name in ("no_proxy", "NO_PROXY")},
-            **{name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")},
+            **dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9"),
+            **dict.fromkeys(("no_proxy", "NO_PROXY"), "127.0.0.1,localhost"),
+            **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
         }
 
     def content(self) -> dict[str, bytes]:

@@ -55,7 +55,8 @@ class Poison(Attack):
     name = "poison"
     what = "hostile texts in stores, configs and tables through report and run; the page opened in Chromium"
     full = 40
-    short = 2
+    short = 3
+    shuffled = False  # a report takes long
 
     def prepare(self, place: Place) -> None:
         """The records of a study, made up."""
@@ -67,7 +68,7 @@ class Poison(Attack):
 
     def tries(self) -> Sequence[str]:
         """One report for every three runs."""
-        return [("report", "run", "run", "run")[i % 4] for i in range(self.full or 0)]
+        return [("run", "run", "run", "report")[i % 4] for i in range(self.full or 0)]
 
     def attempt(self, trial: str, place: Place, r: random.Random) -> Tally:
         """Poison one thing and look at everything that is made of it."""
@@ -76,7 +77,9 @@ class Poison(Attack):
     def _report(self, place: Place, r: random.Random) -> list[str]:
         store = Store(place.work / "results" / "quick" / _STUDY / "cells")
         for made in self._records:
-            store.write(_poisoned(made, r, keep=("format", "key", "status", "identity", "parameters", "result")))
+            hostile = _poisoned(made, r, keep=("format", "key", "status", "identity", "parameters", "result"))
+            hostile["result"] = made["result"] | {"chosen": [{r.choice(PAYLOADS): r.choice(PAYLOADS)}]}
+            store.write(hostile)
         ended = forks.run(place, "report", "--quick", "--out", "results", seconds=180)
         page = place.work / "results" / "quick" / "report.html"
         faults = ended.faults(0, 2)
@@ -128,7 +131,7 @@ def _run(place: Place, r: random.Random) -> list[str]:
     for path in sorted((place.work / "out").rglob("summary.*")):
         text = path.read_text(encoding="utf-8")
         faults += csv_faults(path) if path.suffix == ".csv" else markdown_faults(text)
-    return [f"{json.dumps(config)[:300]}: {fault}" for fault in faults]
+    return [f"{fault}, from {json.dumps(config)}" for fault in faults]
 
 
 def csv_faults(path: Path) -> list[str]:

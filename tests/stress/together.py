@@ -22,6 +22,7 @@ class Together(Attack):
     what = "four mcls run of one config at once, one of them killed in half of the tries"
     full = 24
     short = 2
+    shuffled = False  # the small ones come first
 
     def prepare(self, place: Place) -> None:
         """A small and a large experiment."""
@@ -39,7 +40,7 @@ class Together(Attack):
         replicates, fresh, killed = trial
         experiment = self._labs[replicates]
         experiment.write_config(place)
-        places = [Place(place.root / f"run{i}") for i in range(_RUNS)]
+        places = [Place(place.logs / f"run{i}") for i in range(_RUNS)]
         children = []
         for each in places:
             each.logs.mkdir(parents=True)
@@ -62,13 +63,6 @@ class Together(Attack):
                 computed += int(found[1])
         if computed > experiment.cells + _TWICE:
             faults.append(f"{computed} cells were computed in all, of {experiment.cells}")
-        for each in places:
-            each.work.unlink()
-            (each.logs / "out").unlink()
-            (each.logs / "err").unlink()
-            (each.logs / "notes").unlink()
-            each.logs.rmdir()
-            each.root.rmdir()
         faults += experiment.finished(place)
         return Tally(
             1, [f"{experiment.cells} cells, {'fresh' if fresh else 'forked'}: {fault}" for fault in faults]
