@@ -93,7 +93,7 @@ def carry_out(
     """
     result = Result(attack)
     began = time.monotonic()
-    result.skipped = attack.absent()
+    result.skipped = "not in the short form" if short and not attack.short else attack.absent()
     if result.skipped is not None:
         return result
     root = Path(tempfile.mkdtemp(prefix="mcls-stress-"))

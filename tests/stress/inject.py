@@ -14,7 +14,7 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .calls import touched
@@ -29,12 +29,12 @@ _NEEDS_ROOM = ("open", "os.mkdir", "write", "fsync", "os.link", "os.symlink")
 
 
 class Injector:
-    """Counts the steps that write below a folder and acts at one of them.
+    """Counts the steps that write below some folders and acts at one of them.
 
     Parameters
     ----------
-    root : str
-        The folder that counts.
+    roots : sequence of str
+        The folders that count.
     at : int
         The step, from 1; 0 never acts.
     action : str
@@ -43,8 +43,10 @@ class Injector:
         Told each step.
     """
 
-    def __init__(self, root: str, at: int, action: str, note: Callable[[str], None] | None = None) -> None:
-        self.root = os.path.realpath(root) + os.sep
+    def __init__(
+        self, roots: Sequence[str], at: int, action: str, note: Callable[[str], None] | None = None
+    ) -> None:
+        self.roots = tuple(os.path.realpath(root) + os.sep for root in roots)
         self.at, self.action, self.note = at, action, note
         self.count = 0
         self._busy = False
@@ -99,13 +101,13 @@ class Injector:
 
     def step(self, what: str, path: str, part: Callable[[Any], object] | None = None, data: Any = None) -> None:
         """Take note of one call, and act if it is the one; of a write, half is written first."""
-        if self._busy or not path.startswith(self.root):
+        if self._busy or not path.startswith(self.roots):
             return
         self._busy = True
         try:
             self.count += 1
             if self.note:
-                self.note(f"{what} {path.removeprefix(self.root)}")
+                self.note(f"{what} {path}")
             later = self.action == "full" and 0 < self.at < self.count and what in _NEEDS_ROOM
             if self.count != self.at and not later:
                 return
@@ -132,5 +134,5 @@ if __name__ == "__main__":
     from mcls.cli.app import main
 
     at, action, _, *arguments = sys.argv[1:]
-    Injector(os.getcwd(), int(at), action, lambda text: print(text, file=sys.stderr)).install()
+    Injector([os.getcwd()], int(at), action, lambda text: print(text, file=sys.stderr)).install()
     main(arguments)

@@ -93,10 +93,14 @@ class Lab:
 
 
 def read_state(place: Place) -> State:
-    """Read what a run has left."""
+    """Read what a run has left.
+
+    The file of claims may stay after a kill: it is empty, and a lock in it ends with its process.
+    """
     folder = place.work / "out" / "lab"
+    files = {n for n, data in place.content().items() if data or not n.endswith("/cells/.claims")}
     return State(
-        names=frozenset(n for n in place.content() if n.startswith("work/out") or not n.startswith("work/")),
+        names=frozenset(n for n in files if n.startswith("work/out") or not n.startswith("work/")),
         summary=without_times(_text(folder / "summary.csv")),
         page=table_of(_text(folder / "summary.md")),
         results={name: json.loads(data)["result"] for name, data in done(place).items()},

@@ -34,6 +34,7 @@ class Mirrors(Mutated):
     name = "mirrors"
     what = "hostile answers of a mirror to data fetch"
     full = 800
+    short = 10
 
     def prepare(self, place: Place) -> None:
         """Start the server, a process of its own."""

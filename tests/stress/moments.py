@@ -21,7 +21,7 @@ class Moments(Attack):
     name = "run-moments"
     what = "mcls run killed or stopped at random moments, up to six times in a row"
     full = 70
-    short = 2
+    short = 1
 
     def prepare(self, place: Place) -> None:
         """How long it takes undisturbed, and what it leaves."""

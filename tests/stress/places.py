@@ -26,6 +26,11 @@ class Place:
         return cls(root)
 
     @property
+    def folders(self) -> list[Path]:
+        """Where a command may write."""
+        return [self.root / name for name in ("work", "home", "cache", "tmp")]
+
+    @property
     def work(self) -> Path:
         """The current folder of the command."""
         return self.root / "work"

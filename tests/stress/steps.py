@@ -67,9 +67,8 @@ class Steps(Attack):
     def _run(self, place: Place, beginning: str, number: int, action: str) -> Ended:
         def inject() -> None:
             handle = open(place.logs / "notes", "a", buffering=1)  # noqa: SIM115  (open until the child ends)
-            Injector(
-                str(place.root), number, action, None if number else lambda s: print(s, file=handle)
-            ).install()
+            note = None if number else lambda text: print(text.replace(f"{place.root}/", ""), file=handle)
+            Injector([str(folder) for folder in place.folders], number, action, note).install()
 
         return forks.run(place, *self.command(beginning, again=False), before=inject)
 

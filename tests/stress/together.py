@@ -21,7 +21,7 @@ class Together(Attack):
     name = "together"
     what = "four mcls run of one config at once, one of them killed in half of the tries"
     full = 24
-    short = 2
+    short = 1
     shuffled = False  # the small ones come first
 
     def prepare(self, place: Place) -> None:
