@@ -7,7 +7,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench verify reproduce-tables clean
+.PHONY: help run test check bench verify stress reproduce-tables clean
 
 help:  ## Show the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -28,6 +28,9 @@ bench: .venv/dev.stamp  ## Measure against peers in one run; writes results/benc
 
 verify: .venv/dev.stamp  ## Every sweep against refitting at all 81 grid points on four data sets (minutes).
 	$(ONE_THREAD) $(BIN)/pytest -q -n $(JOBS) -m full tests
+
+stress: .venv/dev.stamp  ## Kills, mutated inputs, hard places, runs at once (minutes); writes results/stress/.
+	$(ONE_THREAD) $(BIN)/python -m tests.stress -j $(JOBS) --write results/stress
 
 reproduce-tables: .venv/run.stamp  ## Run what is missing and write the papers' tables beside the published ones.
 	$(BIN)/mcls tables --all -j $(JOBS)

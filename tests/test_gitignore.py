@@ -32,6 +32,7 @@ def test_runs_of_ones_own_are_passed_over(name):
         "results/bench/grid.csv",
         "results/figures/ranks.png",
         "results/report.html",
+        "results/stress/stress.md",
         "results/tables/honeine2013-table4.md",
     ],
 )
