@@ -161,9 +161,9 @@ def select(
     >>> iris = load_dataset("iris")
     >>> found = select(iris.X, iris.y, grid={"gamma": [0.1, 1.0], "sigma": [0.5, 2.0]})
     >>> found.best_params
-    {'sigma': 2.0, 'gamma': 0.1}
+    {'sigma': 2.0, 'gamma': 1.0}
     >>> found.results[["sigma", "gamma", "rank"]].iloc[0].tolist()
-    [2.0, 0.1, 1.0]
+    [2.0, 1.0, 1.0]
     """
     quest = prepare(X, y, machine, grid, folds=folds, seed=seed, groups=groups, say=say, on_step=on_step)
     found = quest.search()
