@@ -26,4 +26,4 @@ def report(out: Out = Path("results"), quick: Quick = False) -> None:
         tables = [table for paper in PAPERS.values() for spec in paper.tables for table in spec.build(studies)]
         figures = draw_all(studies, lambda text: echo(text, err=True), begun)
     echo(f"Written {write_report(studies, list(PAPERS.values()), tables, figures)}")
-    print_damaged(*(study.experiment.store for study in studies.loaded()))
+    print_damaged(*(study.store for study in studies.loaded()))

@@ -89,7 +89,7 @@ def _make(
         from mcls.reporting.plots import draw_all
 
         echo(f"Written {write_report(studies, papers, made, draw_all(studies, _tell, begun))}")
-    print_damaged(*(study.experiment.store for study in studies.loaded()))
+    print_damaged(*(study.store for study in studies.loaded()))
     _tell_states(made)
     for outcome in outcomes:
         print_failures(outcome)

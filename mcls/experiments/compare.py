@@ -19,9 +19,10 @@ from mcls.evaluation.statistics import (
     mcnemar,
     ttest_5x2cv,
 )
-from mcls.experiments.cells import Row, plan
 from mcls.experiments.experiment import Experiment
+from mcls.experiments.layout import plan
 from mcls.experiments.loading import config_from
+from mcls.experiments.plan import Row
 from mcls.experiments.store import Record, Store, write_file
 from mcls.experiments.summary import markdown_table, to_csv, to_markdown
 from mcls.files import csv_text
@@ -108,8 +109,9 @@ class Comparison(Experiment):
         result = []
         for rows in self._by_dataset():
             records = [_records(row, self.store) for row in rows]
+            y = self.plan.datasets[rows[0].dataset].y
             for i, j in combinations(range(len(rows)), 2):
-                result.append(_pair(rows[0], self.labels[i], self.labels[j], records[i], records[j]))
+                result.append(_pair(rows[0].dataset, y, self.labels[i], self.labels[j], records[i], records[j]))
         return result
 
     def errors(self) -> tuple[list[str], np.ndarray]:
@@ -274,16 +276,17 @@ def _mean_error(records: Sequence[Record]) -> float:
     return 100.0 * float(np.mean([record["result"]["errors"] for record in records]))
 
 
-def _pair(row: Row, a: str, b: str, of_a: list[Record] | None, of_b: list[Record] | None) -> Pair:
+def _pair(
+    dataset: str, y: np.ndarray, a: str, b: str, of_a: list[Record] | None, of_b: list[Record] | None
+) -> Pair:
     error_a, error_b = (_mean_error(found) if found else None for found in (of_a, of_b))
     if of_a is None or of_b is None:
-        return Pair(row.dataset, a, b, error_a, error_b, None, None, None)
+        return Pair(dataset, a, b, error_a, error_b, None, None, None)
     halves_a, halves_b = ([record["result"]["errors"] for record in found] for found in (of_a, of_b))
     # McNemar's test wants each row predicted once: the two halves of the first replication.
-    y = row.cells[0].dataset.load().y
     first_a, first_b = (unpack(found[0]["result"]["predictions"]) for found in (of_a, of_b))
     return Pair(
-        dataset=row.dataset,
+        dataset=dataset,
         a=a,
         b=b,
         error_a=error_a,

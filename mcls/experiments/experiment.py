@@ -12,11 +12,15 @@ from typing import Any
 import yaml
 
 from mcls.environment import environment
-from mcls.experiments.cells import Plan, plan
 from mcls.experiments.config import ExperimentConfig
+from mcls.experiments.layout import plan
+from mcls.experiments.plan import Plan
 from mcls.experiments.runner import Outcome, Progress, run_cells
 from mcls.experiments.store import Store, write_file
 from mcls.experiments.summary import Line, summarise, to_csv, to_markdown
+
+#: In the folder of an experiment.
+PLAN_FILE, CONFIG_FILE = "plan.json", "config.yaml"
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,8 @@ class Experiment:
 
         With ``timing: true`` the cells run one after the other: a time measured beside other work is none.
         """
-        write_file(self.folder / "config.yaml", self.config_as_run())
+        write_file(self.folder / CONFIG_FILE, self.config_as_run())
+        self.write_plan()
         write_file(self.folder / "environment.json", json.dumps(environment(), indent=1) + "\n")
         outcome = run_cells(
             self.plan.cells,
@@ -84,6 +89,10 @@ class Experiment:
         )
         self.write_summary()
         return outcome
+
+    def write_plan(self) -> None:
+        """Write ``plan.json``: what tables, plots and the report need beside the cells."""
+        write_file(self.folder / PLAN_FILE, self.plan.to_json())
 
     def summary(self) -> list[Line]:
         """The lines of the summary, from the store."""

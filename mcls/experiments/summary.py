@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mcls.evaluation.protocols import get_protocol
-from mcls.experiments.cells import Plan, Row
+from mcls.experiments.plan import Plan, Row
 from mcls.experiments.store import Brief, Store
 from mcls.files import csv_text, without_html
 

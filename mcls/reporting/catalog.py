@@ -36,9 +36,14 @@ def run(
     """Compute the cells that are missing, study by study."""
     outcomes = []
     for study in todo:
-        plan, store = study.experiment.plan, study.experiment.store
+        try:
+            plan, store = study.experiment.plan, study.store
+        except AbsentDataError:  # run elsewhere: its plan and its cells are here, its data are not
+            continue
         missing = sum(store.result(cell) is None for cell in plan.cells)
         if not missing:
+            study.experiment.write_plan()
+            study.refresh()
             continue
         how = "one at a time, for the clock" if study.config.timing else f"{jobs} at a time"
         tell(f"{study.name}: {missing} of {len(plan.cells)} cells to compute, {how}")

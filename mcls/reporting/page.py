@@ -128,7 +128,7 @@ def _cells(study: Study) -> dict[str, Any]:
         "done": sum(row.line.done for row in study.figures),
         "total": sum(row.line.replicates for row in study.figures),
         "rows": [_cell_row(row) for row in study.figures],
-        "config": study.experiment.config_as_run(),
+        "config": study.config_as_run,
     }
 
 

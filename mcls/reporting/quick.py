@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from mcls.evaluation.protocols import get_protocol
-from mcls.experiments.cells import dataset_ref
 from mcls.experiments.config import DatasetEntry, ExperimentConfig, MachineEntry, effective_grid
+from mcls.experiments.layout import dataset_ref
 from mcls.experiments.loading import config_from
 from mcls.machines.registry import get_machine
 

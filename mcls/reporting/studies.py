@@ -14,10 +14,10 @@ import numpy as np
 from mcls.data.cache import cached_files, is_cached
 from mcls.data.cards import load_card
 from mcls.errors import McLsError, unknown_name
-from mcls.experiments.cells import Row
 from mcls.experiments.config import ExperimentConfig
-from mcls.experiments.experiment import Experiment
+from mcls.experiments.experiment import CONFIG_FILE, PLAN_FILE, Experiment
 from mcls.experiments.loading import find_config, load_config, shipped_configs
+from mcls.experiments.plan import Plan, PlannedData, Row
 from mcls.experiments.store import Record, Store
 from mcls.experiments.summary import Line, summarise
 from mcls.reporting.quick import quick
@@ -38,6 +38,7 @@ class StudyRow:
     row: Row
     line: Line
     store: Store
+    data: PlannedData
 
     @property
     def anchor(self) -> str:
@@ -97,26 +98,68 @@ class StudyRow:
 
 
 class Study:
-    """One config laid out as cells, read from the store."""
+    """One experiment as its run planned it and the store holds it.
 
-    def __init__(self, name: str, out: Path, is_quick: bool) -> None:
-        path = find_config(name)
+    The plan is the one that the run wrote beside its cells; where there is none yet, the config is laid out, which
+    needs the data.
+    """
+
+    def __init__(self, name: str, out: Path, is_quick: bool, part: str = "") -> None:
         self.source = name  # what `mcls run` takes
-        self.config = load_config(path)
+        self._path = find_config(name)
+        self._quick = is_quick
+        self.config = load_config(self._path)
         self.name = self.config.name
+        self.out = out
+        self.folder = out / self.name / part
+        self._written = Plan.read(self.folder / PLAN_FILE)
+        if self._written is None:
+            self._require_data()
+
+    def _require_data(self) -> None:
         if command := absent_data(self.config):
             raise AbsentDataError(command)
-        self.as_run = quick(self.config, path.parent) if is_quick else self.config
-        self.experiment = Experiment.prepare(self.as_run, path.parent, out)
+
+    @cached_property
+    def experiment(self) -> Experiment:
+        """The config laid out anew, to be run; needs the data."""
+        self._require_data()
+        as_run = quick(self.config, self._path.parent) if self._quick else self.config
+        return Experiment.prepare(as_run, self._path.parent, self.out)
+
+    @property
+    def plan(self) -> Plan:
+        """The plan as it was run last, or as it would be run."""
+        return self._written or self.experiment.plan
+
+    @cached_property
+    def store(self) -> Store:
+        """The cells' records."""
+        return Store(self.out / self.name / "cells")
+
+    @property
+    def protocol(self) -> str:
+        """The protocol of its rows."""
+        return self.plan.rows[0].protocol
+
+    @property
+    def config_as_run(self) -> str:
+        """The config with every default spelt out."""
+        try:
+            return (self.folder / CONFIG_FILE).read_text(encoding="utf-8")
+        except OSError:
+            return self.experiment.config_as_run()
 
     @cached_property
     def figures(self) -> list[StudyRow]:
         """All rows, data set by data set, machines in the order of the config."""
-        plan, store = self.experiment.plan, self.experiment.store
-        per_dataset = len(plan.rows) // len(self.config.datasets)
+        plan = self.plan
+        labels = [entry.label for entry in self.config.datasets]
+        known = list(dict.fromkeys(row.dataset for row in plan.rows))
+        named = dict(zip(known, labels)) if len(known) == len(labels) else dict(zip(known, known))
         return [
-            StudyRow(self.name, i, self.config.datasets[i // per_dataset].label, row, line, store)
-            for i, (row, line) in enumerate(zip(plan.rows, summarise(plan, store), strict=True))
+            StudyRow(self.name, i, named[row.dataset], row, line, self.store, plan.datasets[row.dataset])
+            for i, (row, line) in enumerate(zip(plan.rows, summarise(plan, self.store), strict=True))
         ]
 
     def find(self, **where: str) -> Iterator[StudyRow]:
@@ -129,7 +172,8 @@ class Study:
         return next(self.find(**where), None)
 
     def refresh(self) -> None:
-        """Forget the figures: the store has changed."""
+        """Forget the figures and the plan: the store has changed."""
+        self._written = Plan.read(self.folder / PLAN_FILE)
         self.__dict__.pop("figures", None)
 
 
@@ -157,7 +201,7 @@ class Studies:
 
     def experiments(self) -> list[str]:
         """The folders below ``out`` that hold an experiment as it was run."""
-        configs = [*self.out.glob("*/config.yaml"), *self.out.glob("*/*/config.yaml")]
+        configs = [*self.out.glob(f"*/{CONFIG_FILE}"), *self.out.glob(f"*/*/{CONFIG_FILE}")]
         names = sorted(path.parent.relative_to(self.out).as_posix() for path in configs)
         return [name for name in names if not name.startswith("quick/")]
 
@@ -167,7 +211,8 @@ class Studies:
         try:
             for name in (Path(text), Path(os.path.relpath(text, self.out))):  # as listed, or as a path to it
                 if name.as_posix() in known:
-                    return Study(str(self.out / name / "config.yaml"), self.out, is_quick=False)
+                    part = name.relative_to(name.parts[0]).as_posix()  # a comparison has a folder of its own
+                    return Study(str(self.out / name / CONFIG_FILE), self.out, is_quick=False, part=part)
             if Path(text).name == text and not Path(text).suffix and text not in (shipped := shipped_configs()):
                 raise unknown_name("experiment", text, [*known, *shipped])
             return self[text]

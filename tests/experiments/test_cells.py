@@ -13,7 +13,7 @@ from mcls.errors import McLsError
 from mcls.evaluation.folds import equal_rows, stratified_folds
 from mcls.evaluation.grid import search
 from mcls.evaluation.scaling import to_range
-from mcls.experiments.cells import plan
+from mcls.experiments.layout import plan
 from mcls.experiments.loading import config_from
 from mcls.machines.registry import get_machine
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mcls.experiments.cells import plan
+from mcls.experiments.layout import plan
 from mcls.experiments.loading import config_from
 from mcls.reporting.quick import quick
 

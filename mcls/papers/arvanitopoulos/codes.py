@@ -41,7 +41,7 @@ def coding_matrices(studies: Studies, dataset: str = "glass", kernel: str = "lin
 
 def _draw(ax: Any, found: StudyRow) -> None:
     facts = found.results[0]["facts"][0]
-    classes = found.row.cells[0].dataset.load().classes
+    classes = found.data.classes
     draw(unpack(facts["code"]), ax, [classes[c] for c in facts["row_classes"]])
     ax.set_anchor("N")
     ax.spines[:].set_visible(True)

@@ -150,7 +150,7 @@ def _large_table(studies: Studies, name: str, printed_as: str, what: str) -> Tab
                 for column in ("error", "seconds")
             )
             row = [
-                number(found.row.cells[0].dataset.load().n, 0),
+                number(found.data.n, 0),
                 words(machine),
                 mean_entry(found),
                 number(error),

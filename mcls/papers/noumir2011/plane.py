@@ -11,11 +11,12 @@ from matplotlib.patches import Patch
 
 from mcls.evaluation.protocols import hold_out_rows
 from mcls.evaluation.scaling import scale_dataset
+from mcls.experiments.cells import Cell
 from mcls.packing import unpack
 from mcls.reporting.plots import Pictures
 from mcls.reporting.plots.regions import paint_regions
 from mcls.reporting.plots.style import COLOURS, MARKERS, new_figure
-from mcls.reporting.studies import AbsentDataError, Studies, StudyRow
+from mcls.reporting.studies import AbsentDataError, Studies
 
 
 def decision_regions(studies: Studies) -> Figure | None:
@@ -23,20 +24,20 @@ def decision_regions(studies: Studies) -> Figure | None:
 
     The store holds no machine: each is fitted again, 120 rows, from what its cell says.
     """
-    found = [each for each in studies["noumir2011-iris"].figures if each.complete]
+    study = studies["noumir2011-iris"]
+    found = [each for each in study.figures if each.complete]
     if not found:
         return None
     figure = new_figure(4.6 * len(found), 4.5)
     axes = figure.subplots(1, len(found), squeeze=False, sharey=True)[0]
     for ax, each in zip(axes, found):
-        _regions(ax, each)
+        _regions(ax, study.experiment.plan.rows[each.index].cells[0])
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
     return figure
 
 
-def _regions(ax: Any, found: StudyRow) -> None:
-    cell = found.row.cells[0]
+def _regions(ax: Any, cell: Cell) -> None:
     data = cell.dataset.load()
     X = scale_dataset(data.X, cell.scaling)
     train, test = hold_out_rows(data.y, cell.settings["train"], cell.seed, None)
@@ -72,19 +73,19 @@ def pavia_map(studies: Studies) -> Figure | None:
         return None
     if not found:
         return None
-    data = found[0].row.cells[0].dataset.load()
-    rows, columns = data.extra["row"].astype(int), data.extra["column"].astype(int)
+    data = found[0].data
+    rows, columns = data.places["row"], data.places["column"]
     maps = {"ground truth": data.y}
     for each in found:
         maps[f"{each.row.machine}: error {each.line.mean:.1f} %"] = unpack(
             each.results[0]["predictions"]
         )  # −1: a training pixel
     figure = new_figure(3.6 * len(maps), 4.4)
-    colours = ListedColormap(["white", *COLOURS[: data.n_classes]])
+    colours = ListedColormap(["white", *COLOURS[: len(data.classes)]])
     for ax, (title, codes) in zip(figure.subplots(1, len(maps), squeeze=False)[0], maps.items()):
         image = np.full((rows.max() + 1, columns.max() + 1), -1)
         image[rows, columns] = codes
-        ax.imshow(image, cmap=colours, vmin=-1.5, vmax=data.n_classes - 0.5, interpolation="nearest")
+        ax.imshow(image, cmap=colours, vmin=-1.5, vmax=len(data.classes) - 0.5, interpolation="nearest")
         ax.set(title=title, xticks=[], yticks=[])
         ax.spines[:].set_visible(True)
     named = [*zip(data.classes, COLOURS), ("not labelled, or used for training", "white")]

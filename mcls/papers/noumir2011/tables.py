@@ -73,7 +73,7 @@ def iris(studies: Studies) -> list[Table]:
 
 def class_accuracies(found: StudyRow) -> dict[str, float]:
     """Accuracy on the test rows of each class, in percent, from the stored predictions of the first replicate."""
-    data = found.row.cells[0].dataset.load()
+    data = found.data
     predictions = unpack(found.results[0]["predictions"])
     tested = predictions >= 0
     return {
@@ -89,7 +89,7 @@ def pavia(studies: Studies) -> list[Table]:
         study = studies["noumir2011-pavia"]
     except AbsentDataError as absent:
         return [not_run("noumir2011-pavia", title, absent, studies.quick)]
-    classes = study.figures[0].row.cells[0].dataset.load().classes
+    classes = study.figures[0].data.classes
     rows = []
     for found in study.figures:
         error = value("noumir2011", "error", experiment="pavia-university", machine=found.row.machine)

@@ -83,7 +83,7 @@ def _ranks(study: Study) -> Figure | McLsError:
     table = np.array(means, dtype=float).reshape(-1, len(names))  # (data sets, machines)
     result = ranking(table, ALPHA) if len(names) > 1 else None
     if result is not None:
-        return critical_difference(names, result, study.as_run.protocol)
+        return critical_difference(names, result, study.protocol)
     complete = int(np.isfinite(table).all(axis=1).sum())
     return McLsError(
         "ranks need at least two machines, and two data sets on which all of them are done; "
@@ -100,7 +100,7 @@ def _grids(study: Study, dataset: str | None, machine: str | None, replicate: in
         raise McLsError(f"{study.name} has no row '{wanted}'; it has: {known}")
     if replicate is not None and replicate >= len(rows[0].records):
         raise McLsError(f"{study.name} has the replicates 0 to {len(rows[0].records) - 1}, got {replicate}")
-    published = study.as_run.protocol == "published"
+    published = study.protocol == "published"
     at = 0 if published and replicate is None else replicate
     seen: Counter[str] = Counter()
     for found in rows:

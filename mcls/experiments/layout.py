@@ -1,0 +1,142 @@
+"""Laying an experiment out: from a config to the plan of its rows and cells. Only here are its data sets loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from mcls.data import Dataset
+from mcls.errors import McLsError
+from mcls.evaluation.folds import count_equal_rows
+from mcls.evaluation.protocols import Rows, check_splits, get_protocol, split_notes
+from mcls.experiments.cells import Cell, DatasetRef, equal_rows_of
+from mcls.experiments.config import DatasetEntry, ExperimentConfig, effective_grid
+from mcls.experiments.plan import Plan, PlannedData, Row
+from mcls.machines.labels import LabelMachine
+from mcls.machines.registry import get_machine
+from mcls.seeds import derive
+from mcls.specs import format_options, format_spec
+
+
+def plan(config: ExperimentConfig, folder: Path = Path()) -> Plan:
+    """Lay an experiment out as rows and cells; loads the data sets, paths being relative to ``folder``."""
+    rows: list[Row] = []
+    notes: list[str] = []
+    datasets: dict[str, PlannedData] = {}
+    for i, entry in enumerate(config.datasets):
+        ref = dataset_ref(entry, folder)
+        try:
+            data = ref.load()
+        except McLsError as error:
+            raise McLsError(f"{config.name}: datasets[{i}]: {error}") from None
+        groups = equal_rows_of(ref)
+        datasets[ref.label] = PlannedData.of(data)
+        for j, machine in enumerate(config.machines):
+            for options in machine.variants():
+                try:
+                    rows.append(_row(config, ref, data, machine.name, options, machine.grid))
+                except McLsError as error:
+                    spec = format_spec(machine.name, options)
+                    raise McLsError(f"{config.name}: machines[{j}]: {spec} on {ref.label}: {error}") from None
+        settings = config.settings(config.protocol)
+        split_rows = Rows(data.y, groups, data.extra.get("split"))
+        chooses = any(len(values) > 1 for row in rows for values in row.cells[0].grid.values())
+        try:
+            check_splits(split_rows, config.protocol, settings, chooses)
+        except McLsError as error:
+            raise McLsError(f"{config.name}: {ref.label}: {error}") from None
+        if groups is not None:
+            notes.append(
+                f"{ref.label}: {count_equal_rows(data.y, groups)}; equal rows are kept in one fold "
+                "(split_equal_rows: true beside the table's path lets them be split)"
+            )
+        odd = split_notes(split_rows, data.classes, config.protocol, settings)
+        notes += [f"{ref.label}: {note}" for note in odd]
+    return Plan(tuple(rows), tuple(notes), datasets)
+
+
+def dataset_ref(entry: DatasetEntry, folder: Path) -> DatasetRef:
+    """Turn a config's entry into what a worker needs."""
+    if entry.path is not None:
+        path = str((folder / entry.path).absolute())
+        # As text, a number is an index unless a column is called that: what mcls fit makes of it.
+        return DatasetRef(
+            entry.label,
+            path=path,
+            target=str(entry.target),
+            header=entry.header,
+            drop=tuple(entry.drop or ()),
+            keep=tuple(entry.keep or ()),
+            split_equal_rows=bool(entry.split_equal_rows),
+        )
+    return DatasetRef(entry.label, name=str(entry.name).lower(), options=tuple(sorted(entry.options.items())))
+
+
+def _row(
+    config: ExperimentConfig,
+    ref: DatasetRef,
+    data: Dataset,
+    name: str,
+    options: Mapping[str, Any],
+    own_grid: Mapping[str, Any],
+) -> Row:
+    machine = get_machine(name)
+    estimator = machine.create(**options)
+    if isinstance(estimator, LabelMachine):
+        estimator.check_labels(data.y, data.n_classes)
+    grid = effective_grid(machine, estimator, options, config.grid, own_grid)
+    parameters = estimator.get_params(deep=False)
+    essential = essential_options(machine.name, options, estimator, share=not config.timing)
+    defaults = {
+        name: value
+        for name, value in machine.create(**essential).get_params(deep=False).items()
+        if isinstance(value, str | int | float | bool | None)
+    }
+
+    def cells(protocol: str, replicates: int) -> tuple[Cell, ...]:
+        splits = get_protocol(protocol).seed_group or protocol
+        return tuple(
+            Cell(
+                dataset=ref,
+                fingerprint=data.fingerprint,
+                machine=machine.name,
+                options=essential,
+                grid=grid,
+                protocol=protocol,
+                settings=config.settings(protocol),
+                scaling=config.scaling,
+                seed=derive(config.seed, data.name, splits, replicate),
+                replicate=replicate,
+                engine=config.engine,
+                timing=config.timing,
+                grouped=equal_rows_of(ref) is not None,
+                defaults=defaults,
+            )
+            for replicate in range(replicates)
+        )
+
+    book = parameters.get("labelbook", "")
+    return Row(
+        dataset=ref.label,
+        machine=machine.name,
+        labelbook=book if isinstance(book, str) else "custom",
+        options=format_options({k: v for k, v in options.items() if k != "labelbook"}),
+        protocol=config.protocol,
+        cells=cells(config.protocol, config.n_replicates),
+        nested=cells(config.protocols[-1], config.nested),
+    )
+
+
+def essential_options(name: str, options: Mapping[str, Any], estimator: Any, share: bool = True) -> dict[str, Any]:
+    """The options that decide a result: not those equal to the default, and one labelbook of equivalent ones.
+
+    Leaving defaults out keeps keys valid when a machine gains a parameter; when a default changes, the store
+    sees it in the parameters it recorded.
+    ``share=False`` (for timing) keeps provably identical machines apart.
+    """
+    kept = {k: v.lower() if k == "labelbook" and isinstance(v, str) else v for k, v in sorted(options.items())}
+    if share and isinstance(estimator, LabelMachine) and isinstance(estimator.labelbook, str):
+        kept["labelbook"] = estimator.same_labelbook()
+    defaults = get_machine(name).defaults
+    return {k: v for k, v in kept.items() if k not in defaults or defaults[k] != v}
