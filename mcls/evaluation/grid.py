@@ -6,7 +6,6 @@ kernel matrix by the machine itself, exactly and at the price of a few factorisa
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -23,6 +22,7 @@ from threadpoolctl import threadpool_limits
 from mcls.errors import McLsError
 from mcls.evaluation.folds import Fold
 from mcls.evaluation.memory import keep_freed_blocks
+from mcls.evaluation.parameter_grids import expand_grid
 from mcls.evaluation.scaling import to_range
 from mcls.kernels import KERNEL_PARAMETERS, gaussian, kernel_matrix, squared_distances
 from mcls.machines.foreign import as_machine
@@ -34,51 +34,11 @@ Array = np.ndarray
 Item = TypeVar("Item")
 Grid = Mapping[str, Any]  # parameter → values
 
-_NUMBER = r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?"
-_POWER = rf"(?P<base{{0}}>{_NUMBER})\^(?P<power{{0}}>{_NUMBER})"
-_RANGE = re.compile(rf"\s*{_POWER.format(1)}\s*\.\.\s*{_POWER.format(2)}(?:\s+step\s+(?P<step>{_NUMBER}))?\s*")
-_SINGLE = re.compile(rf"\s*{_POWER.format('')}\s*")
-_MOST_VALUES = 1000
-
 #: Told what is being done and how much of it: ("grid points", 9, 81), or None where the total is not known.
 OnStep = Callable[[str, int, int | None], None]
 
 # Rows up to which threads share the widths or folds; beyond, they come one by one and the threads are those of BLAS.
 _THREADS_UP_TO = 2000
-
-
-def parse_values(values: Any) -> list[Any]:
-    """Values of one parameter: a range ``2^-4..2^4`` (with ``step 2`` for every second power), one value, a list.
-
-    >>> parse_values("2^-1..2^1")
-    [0.5, 1.0, 2.0]
-    >>> parse_values([1, "10^2"])
-    [1, 100.0]
-    """
-    if isinstance(values, list | tuple):
-        if not values:
-            raise McLsError("a parameter needs at least one value")
-        return [value for item in values for value in parse_values(item)]
-    if not isinstance(values, str):
-        return [values]
-    if match := _RANGE.fullmatch(values):
-        base, last = float(match["base1"]), float(match["base2"])
-        low, high, step = float(match["power1"]), float(match["power2"]), float(match["step"] or 1)
-        if base != last or base <= 0:
-            raise McLsError(f"'{values}': both ends of a range need one positive base, such as 2^-4..2^4")
-        if high < low or step <= 0 or (high - low) / step > _MOST_VALUES:
-            raise McLsError(f"'{values}': a range goes up, by a positive step, in at most {_MOST_VALUES} values")
-        return [base**power for power in np.arange(low, high + 1e-9, step).tolist()]
-    if match := _SINGLE.fullmatch(values):
-        return [float(match["base"]) ** float(match["power"])]
-    if ".." in values:
-        raise McLsError(f"'{values}' is not a range; write it like 2^-4..2^4 or 10^-3..10^3 step 0.5")
-    return [values]
-
-
-def expand_grid(grid: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """Parse the values of every parameter of a grid."""
-    return {name: parse_values(values) for name, values in grid.items()}
 
 
 @dataclass(frozen=True)

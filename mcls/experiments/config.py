@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -23,9 +22,6 @@ from pydantic import (
 
 from mcls.errors import McLsError, unknown_name
 from mcls.specs import format_options, format_spec, parse_spec, split_grid
-
-#: More points than this in one grid is taken for a slip.
-MOST_POINTS = 100_000
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".data", ".gz")
 
@@ -135,6 +131,7 @@ class MachineEntry(_Strict):
 
     @model_validator(mode="after")
     def _check(self) -> MachineEntry:
+        from mcls.evaluation.parameter_grids import check_grid, check_values
         from mcls.machines.registry import get_machine
 
         machine = get_machine(self.name)
@@ -201,6 +198,8 @@ class ExperimentConfig(_Strict):
     @field_validator("grid")
     @classmethod
     def _readable_grid(cls, grid: Grid) -> Grid:
+        from mcls.evaluation.parameter_grids import grid_values
+
         for name, values in grid.items():
             grid_values(name, values)
         return grid
@@ -230,6 +229,7 @@ class ExperimentConfig(_Strict):
 
     def _check_grid_names(self) -> None:
         """Every parameter of the common grid belongs to a machine of the list, and every grid is of a sane size."""
+        from mcls.evaluation.parameter_grids import effective_grid
         from mcls.machines.registry import get_machine
 
         known: dict[str, None] = {}
@@ -292,76 +292,3 @@ def _refuse_twice(field: str, labels: list[str]) -> None:
     for label in labels:
         if labels.count(label) > 1:
             raise McLsError(f"'{field}' lists {label} twice")
-
-
-def grid_values(name: str, values: Any) -> list[Any]:
-    """Parse the values of one grid parameter: finite numbers or words."""
-    from mcls.evaluation.grid import parse_values
-
-    try:
-        parsed = parse_values(values)
-    except ArithmeticError:
-        raise McLsError(f"'{name}': {values!r} leaves the range of numbers") from None
-    except RecursionError:
-        raise McLsError(f"'{name}': the list is nested too deeply") from None
-    except McLsError as error:
-        raise McLsError(f"'{name}': {error}") from None
-    for value in parsed:
-        if isinstance(value, bool) or not isinstance(value, int | float | str):
-            raise McLsError(f"'{name}': {value!r} is not a number or a word")
-        if isinstance(value, int | float) and not math.isfinite(value):
-            raise McLsError(f"'{name}': {value} is not a finite number")
-    if len(set(parsed)) < len(parsed):
-        raise McLsError(f"'{name}' lists a value twice")
-    return parsed
-
-
-def check_grid(estimator: Any, grid: Mapping[str, Any]) -> None:
-    """Refuse a grid over parameters the estimator does not have, or over values it would refuse."""
-    valid = estimator.get_params(deep=False)
-    for name in grid:
-        if name not in valid:
-            raise unknown_name(f"parameter of {type(estimator).__name__} in its grid:", name, valid)
-    check_values(estimator, {name: grid_values(name, values) for name, values in grid.items()})
-
-
-def check_values(estimator: Any, values: Mapping[str, list[Any]]) -> None:
-    """Refuse values that the machine itself would refuse; a scikit-learn estimator checks when it is fitted."""
-    from mcls.kernels import PRECOMPUTED
-    from mcls.machines.base import BaseMachine, parameter_checks
-
-    if not isinstance(estimator, BaseMachine):
-        return
-    for name, candidates in values.items():
-        probe = type(estimator)(**estimator.get_params(deep=False))
-        for value in candidates:
-            if name == "kernel" and value == PRECOMPUTED:
-                raise McLsError("'kernel: precomputed' has no meaning here: an experiment knows rows alone")
-            parameter_checks(type(estimator))[name](name, value)
-            probe.set_params(**{name: value}).check_parameters()
-
-
-def effective_grid(
-    machine: Any, estimator: Any, options: Mapping[str, Any], common: Mapping[str, Any], own: Mapping[str, Any]
-) -> dict[str, list[Any]]:
-    """The grid of one machine, parameters in alphabetical order.
-
-    The registry's grid, then the experiment's, then the machine's own entry, the later one deciding. A parameter
-    fixed by an option leaves the grid, and so does ``sigma`` where the kernel has no width.
-    """
-    parameters = estimator.get_params(deep=False)
-    merged = {**machine.grid, **{k: v for k, v in common.items() if k in parameters}, **own}
-    kernel = parameters.get("kernel")
-    grid = {
-        name: [machine.grid_value(name, value) for value in grid_values(name, values)]
-        for name, values in sorted(merged.items())
-        if name not in options
-        and name not in machine.params
-        and not (name == "sigma" and isinstance(kernel, str) and kernel != "gaussian" and "kernel" not in merged)
-    }
-    if "solver" in grid:
-        raise McLsError(f"a solver is not tuned but given as an option, such as {machine.name}:solver=NAME")
-    check_values(estimator, grid)
-    if math.prod(len(v) for v in grid.values()) > MOST_POINTS:
-        raise McLsError(f"the grid of {machine.name} has more than {MOST_POINTS} points; use shorter ranges")
-    return grid

@@ -9,9 +9,10 @@ from typing import Any
 from mcls.data import Dataset
 from mcls.errors import McLsError
 from mcls.evaluation.folds import count_equal_rows
+from mcls.evaluation.parameter_grids import effective_grid
 from mcls.evaluation.protocols import Rows, check_splits, get_protocol, split_notes
 from mcls.experiments.cells import Cell, DatasetRef, equal_rows_of
-from mcls.experiments.config import DatasetEntry, ExperimentConfig, effective_grid
+from mcls.experiments.config import DatasetEntry, ExperimentConfig
 from mcls.experiments.plan import Plan, PlannedData, Row
 from mcls.machines.labels import LabelMachine
 from mcls.machines.registry import get_machine

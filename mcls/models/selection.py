@@ -16,9 +16,9 @@ from threadpoolctl import threadpool_limits
 from mcls.errors import McLsError
 from mcls.evaluation.folds import EQUAL_ROWS, Fold, given_folds, groups_of, make_folds, parse_folds, row_groups
 from mcls.evaluation.grid import GridResult, OnStep, search
+from mcls.evaluation.parameter_grids import effective_grid
 from mcls.evaluation.protocols import Rows, fewer_folds_note, hold_out_rows, nested_outcomes
 from mcls.evaluation.task import Task
-from mcls.experiments.config import effective_grid
 from mcls.machines.registry import MACHINES, Machine, get_machine
 from mcls.models import grids
 from mcls.models.grids import Ladder

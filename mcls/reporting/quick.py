@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from mcls.evaluation.parameter_grids import effective_grid
 from mcls.evaluation.protocols import get_protocol
-from mcls.experiments.config import DatasetEntry, ExperimentConfig, MachineEntry, effective_grid
+from mcls.experiments.config import DatasetEntry, ExperimentConfig, MachineEntry
 from mcls.experiments.layout import dataset_ref
 from mcls.experiments.loading import config_from
 from mcls.machines.registry import get_machine

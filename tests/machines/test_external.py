@@ -13,7 +13,7 @@ from mcls.data import load_dataset
 from mcls.errors import McLsError
 from mcls.evaluation.folds import stratified_folds
 from mcls.evaluation.grid import choose, search
-from mcls.experiments.config import effective_grid
+from mcls.evaluation.parameter_grids import effective_grid
 from mcls.machines.registry import get_machine
 from mcls.models.selection import select
 

@@ -15,7 +15,8 @@ import mcls
 from mcls.data import load_dataset
 from mcls.errors import McLsError
 from mcls.evaluation.folds import stratified_folds
-from mcls.evaluation.grid import expand_grid, search
+from mcls.evaluation.grid import search
+from mcls.evaluation.parameter_grids import expand_grid
 from mcls.evaluation.scaling import to_range
 from mcls.machines.registry import MACHINES, Machine, get_machine, register
 
