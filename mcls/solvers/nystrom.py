@@ -60,7 +60,7 @@ def fit(
 def _factor(K: Array) -> Array:
     """Cholesky factor L (m, m) of K_mm with the smallest jitter, by factors of 100, that rounding allows."""
     jitter = _JITTER * max(float(np.mean(np.diag(K))), np.finfo(float).tiny)
-    for _ in range(3):
+    for _ in range(4):  # up to 1e-4: beyond rounding, of single precision too
         A = np.array(K, order="F")
         A[np.diag_indices(len(A))] += jitter
         L, not_definite = lapack.dpotrf(A, lower=1, overwrite_a=1)

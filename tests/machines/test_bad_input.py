@@ -1,9 +1,12 @@
 """Bad input is normal: each machine refuses it with a clear ValueError, or does what is documented."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 
+from mcls.errors import PrecisionWarning
 from mcls.machines.registry import MACHINES
 
 KERNEL = sorted(name for name, machine in MACHINES.items() if "kernel" in machine.cls._get_param_names())
@@ -40,7 +43,9 @@ def test_numbers_too_large_for_the_kernel_are_refused(name, kernel):
 @pytest.mark.parametrize("size", [1e70, 1e74])
 @pytest.mark.parametrize("name", ["oneLSM", "ovO", "voRLS-beta", "voRLS-f", "voLSSVM", "lssvm", "rlsc"])
 def test_a_kernel_that_is_just_no_overflow_gives_numbers(name, size):
-    machine = MACHINES[name].create(kernel="linear").fit(size * X, y)
+    # No digits of the scores are left, and the fit says so; the ridge of voRLS-f grows with the matrix.
+    with pytest.warns(PrecisionWarning) if name != "voRLS-f" else nullcontext():
+        machine = MACHINES[name].create(kernel="linear").fit(size * X, y)
     assert np.isfinite(machine.decision_function(size * X)).all()
 
 
