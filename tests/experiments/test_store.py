@@ -125,14 +125,12 @@ def test_a_full_disk_is_one_clear_line_and_leaves_what_was_there(store, cell, mo
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     if fails == "write":
-        real = os.fdopen
 
-        def fdopen(*args, **kwargs):
-            stream = real(*args, **kwargs)
-            stream.close()
+        def opened(*args, **kwargs):
+            open(*args, **kwargs).close()
             full()
 
-        monkeypatch.setattr(os, "fdopen", fdopen)
+        monkeypatch.setattr("mcls.files.open", opened, raising=False)
     else:
         monkeypatch.setattr(os, fails, full)
     with pytest.raises(McLsError, match=r"cannot write .*No space left on device; nothing was left half-written"):
