@@ -154,7 +154,9 @@ def _connect(scheduler: str | None, jobs: int, resources: contextlib.ExitStack) 
         raise McLsError(
             "a private Dask cluster needs the package cryptography: pip install 'mcls[dask]'"
         ) from None
-    no_pages: dict[str, Any] = {f"distributed.{part}.http.routes": [] for part in ("scheduler", "worker", "nanny")}
+    no_pages: dict[str, list[str]] = {
+        f"distributed.{part}.http.routes": [] for part in ("scheduler", "worker", "nanny")
+    }
     with interrupts_ignored(), dask.config.set(no_pages):
         cluster = LocalCluster(
             n_workers=jobs,

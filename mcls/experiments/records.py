@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import from_json
-from typing_extensions import TypedDict
+from typing_extensions import TypedDict  # pydantic takes typing's own from Python 3.12 on
 
 from mcls.experiments.cells import FORMAT, identity_key
 from mcls.packing import unpack

@@ -40,7 +40,8 @@ def run(
             plan, store = study.experiment.plan, study.store
         except AbsentDataError:  # run elsewhere: its plan and its cells are here, its data are not
             continue
-        missing = sum(store.result(cell) is None for cell in plan.cells)
+        done = (store.brief(cell) for cell in plan.cells)
+        missing = sum(brief is None or brief.status != "done" for brief in done)
         if not missing:
             study.experiment.write_plan()
             study.refresh()

@@ -14,7 +14,7 @@ from mcls.packing import pack
 from mcls.papers import PAPERS
 from mcls.papers.honeine2013.error_bars import error_bars
 from mcls.papers.honeine2013.overview import overview
-from mcls.reporting.plots import PLOTS, draw, draw_all
+from mcls.reporting.plots import PLOTS, draw, draw_all, drawing
 from mcls.reporting.plots.growth import growth, read_bench
 from mcls.reporting.plots.heatmap import choices, grid_errors, heatmap, power
 from mcls.reporting.plots.own import draw_own
@@ -65,7 +65,7 @@ def test_the_heat_map_marks_the_chosen_point(tmp_path):
     figure = heatmap(study.one(dataset="iris", machine="oneLSM"))
     ax = figure.axes[0]
     assert [tuple(line.get_xydata()[0]) for line in ax.lines] == [(2.0, 0.0)]
-    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["$2^{-3}$", "$2^{0}$", "$2^{3}$"]
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["2⁻³", "2⁰", "2³"]
     # The record's points count up in the order sigma, gamma: gamma runs fastest.
     shown = np.asarray(ax.images[0].get_array())
     stored = grid_errors(found.store.result(cell)["result"])  # (sigma, gamma)
@@ -197,3 +197,40 @@ def test_the_overview_has_its_third_panel_where_the_store_holds_table_4(tmp_path
 def test_every_plot_belongs_to_a_section_of_the_report():
     sections = {"overview", "performance", *PAPERS}
     assert {plot.section for plot in PLOTS.values()} == sections - {"xue2013"}
+
+
+def test_a_png_of_the_same_drawing_is_kept_and_another_is_not(tmp_path, monkeypatch):
+    from matplotlib.figure import Figure
+
+    drawn, savefig = [], Figure.savefig
+
+    def counts(self, *args, **settings):
+        drawn.append(settings["format"])
+        return savefig(self, *args, **settings)
+
+    monkeypatch.setattr(Figure, "savefig", counts)
+    studies = Studies(tmp_path, is_quick=True)
+    (files,) = draw(PLOTS["labelbooks"], studies).values()
+    assert drawn == ["svg", "png"]
+    before = [path.read_bytes() for path in files]
+    assert draw(PLOTS["labelbooks"], studies) == {"labelbooks": files}
+    assert drawn == ["svg", "png", "svg"]
+    assert [path.read_bytes() for path in files] == before
+    (files,) = draw(
+        PLOTS["labelbooks"], Studies(tmp_path / "real")
+    ).values()  # the same without "quick" in its corner
+    (tmp_path / "quick/figures/labelbooks.png").write_bytes(files[0].read_bytes())
+    assert draw(PLOTS["labelbooks"], studies)
+    assert drawn[-2:] == ["svg", "png"]
+    assert (tmp_path / "quick/figures/labelbooks.png").read_bytes() == before[0]
+
+
+def test_what_another_process_draws_is_what_is_drawn_here(tmp_path):
+    names = ["labelbooks", "sets"]
+    with drawing(tmp_path / "there", True) as begun:
+        there = {name: begun[name].result() for name in begun if name in names}
+        assert draw_all(Studies(tmp_path / "there", is_quick=True), lambda text: None, begun).keys()
+    for name in there:
+        here = draw(PLOTS[name], Studies(tmp_path / "here", is_quick=True))
+        for stem, files in here.items():
+            assert [path.read_bytes() for path in files] == [path.read_bytes() for path in there[name][stem]]
