@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -46,11 +46,17 @@ class DatasetRef:
         return _load(self)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def _load(ref: DatasetRef) -> Dataset:
     if ref.path is not None:
         return load_encoded(ref.path, ref.target, ref.header)
     return load_dataset(str(ref.name), **dict(ref.options))
+
+
+def identity_key(identity: Mapping[str, Any]) -> str:
+    """The key of a cell from everything that decides its result."""
+    text = json.dumps(identity, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:24]
 
 
 @dataclass(frozen=True)
@@ -69,11 +75,11 @@ class Cell:
     replicate: int
     engine: str = "fast"
     timing: bool = False
+    defaults: Mapping[str, Any] = field(default_factory=dict, compare=False)  # all parameters that JSON can hold
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
-        text = json.dumps(self.identity(), sort_keys=True, separators=(",", ":"), allow_nan=False)
-        object.__setattr__(self, "key", hashlib.sha256(text.encode("utf-8")).hexdigest()[:24])
+        object.__setattr__(self, "key", identity_key(self.identity()))
 
     def identity(self) -> dict[str, Any]:
         """Everything that decides the result, as JSON values. The engine decides only a measured time."""
@@ -96,19 +102,16 @@ class Cell:
 
     def estimator(self) -> Any:
         """Make the machine; one that draws random numbers gets a seed of its own."""
-        machine = get_machine(self.machine)
-        made = machine.create(**self.options)
-        if "random_state" in made.get_params(deep=False) and "random_state" not in self.options:
-            made.set_params(random_state=derive(self.seed, self.machine) % 2**31)
-        return made
+        return get_machine(self.machine).create(**self.options, **self._own_seed())
+
+    def _own_seed(self) -> dict[str, int]:
+        if "random_state" not in self.defaults or "random_state" in self.options:
+            return {}
+        return {"random_state": derive(self.seed, self.machine) % 2**31}
 
     def parameters(self) -> dict[str, Any]:
         """Every parameter of the machine that is not tuned, defaults included, as far as JSON can hold it."""
-        return {
-            name: value
-            for name, value in self.estimator().get_params(deep=False).items()
-            if name not in self.grid and isinstance(value, str | int | float | bool | None)
-        }
+        return {n: v for n, v in {**self.defaults, **self._own_seed()}.items() if n not in self.grid}
 
     def compute(self) -> dict[str, Any]:
         """Run the protocol; the data must still be what the key was made from."""
@@ -156,7 +159,7 @@ class Plan:
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def cells(self) -> list[Cell]:
         """Every different cell once, one replicate after the other so that a stopped run has whole replicates."""
         unique = {cell.key: cell for row in self.rows for cell in row.all_cells}
@@ -222,6 +225,11 @@ def _row(
     grid = effective_grid(machine, estimator, options, config.grid, own_grid)
     parameters = estimator.get_params(deep=False)
     essential = essential_options(machine.name, options, parameters, share=not config.timing)
+    defaults = {
+        name: value
+        for name, value in machine.create(**essential).get_params(deep=False).items()
+        if isinstance(value, str | int | float | bool | None)
+    }
 
     def cells(protocol: str, replicates: int) -> tuple[Cell, ...]:
         # published and nested share their folds: the difference is the selection alone.
@@ -240,6 +248,7 @@ def _row(
                 replicate=replicate,
                 engine=config.engine,
                 timing=config.timing,
+                defaults=defaults,
             )
             for replicate in range(replicates)
         )
@@ -272,7 +281,7 @@ def essential_options(
             kept["labelbook"] = "indicators"
         elif name in _GRAM_ONLY and book == "mincorr":
             kept["labelbook"] = "alignment"
-    defaults = get_machine(name).create().get_params(deep=False)
+    defaults = get_machine(name).defaults
     return {k: v for k, v in kept.items() if k not in defaults or defaults[k] != v}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ class Experiment:
         """Where the summary goes, and the config as run."""
         return self.out / self.config.name / self.part
 
-    @property
+    @cached_property
     def store(self) -> Store:
         """The cells' records."""
         return Store(self.out / self.config.name / "cells")

@@ -1,28 +1,44 @@
-"""The store: one small JSON file a cell, written whole or not at all."""
+"""The store: one small JSON file per cell, written whole or not at all."""
 
 from __future__ import annotations
 
 import contextlib
-import json
+import os
+import re
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mcls.errors import McLsError
-from mcls.experiments.cells import FORMAT, Cell
+from mcls.experiments.cells import Cell
+from mcls.experiments.records import Record, decode, encode
 from mcls.files import write_atomic
 
-Record = dict[str, Any]
-
 _STALE_AFTER = 3600.0  # seconds; a younger temporary file may belong to a run that is still going
+
+#: What tells one content of a file from another: files are replaced, never changed.
+Stamp = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What a summary needs of a record: the rest is large, and a run may have many thousands."""
+
+    status: str
+    engine: str
+    seconds: float = 0.0
+    error: float | None = None
+    oracle_error: float | None = None
+    chosen: tuple[dict[str, Any], ...] = ()
 
 
 class Store:
     """Results of cells in a folder.
 
-    A record says ``status: done`` with its ``result``, or ``status: failed`` with its ``error``. Files that are
-    damaged, foreign or of another format are passed over as if they were not there.
+    A record says ``status: done`` with its ``result``, or ``status: failed`` with its ``error``. A file that is
+    damaged or foreign is passed over as if it were not there, and ``damaged`` names it.
 
     Parameters
     ----------
@@ -31,47 +47,67 @@ class Store:
 
     Examples
     --------
-    >>> list(Store(Path("nowhere")).records())
+    >>> list(Store(Path("nowhere")).keys())
     []
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.damaged: dict[Path, str] = {}  # of the files read so far: what is wrong with them
+        self._looks: dict[str, tuple[Stamp | None, Brief | None]] = {}
+        self._prefix = os.path.join(folder, "")
 
     def path(self, key: str) -> Path:
         """The file of a cell."""
         return self.folder / f"{key}.json"
 
+    def keys(self) -> Iterator[str]:
+        """The keys of all files of cells, sorted."""
+        names = (path.name for path in self.folder.glob("*.json"))
+        yield from sorted(found[1] for name in names if (found := re.fullmatch(r"([0-9a-f]{24})\.json", name)))
+
     def read(self, cell: Cell) -> Record | None:
         """The record of a cell, done or failed; None when there is none that fits it."""
-        record = _parse(self.path(cell.key))
-        if record is None or record["key"] != cell.key:
+        path = self.path(cell.key)
+        try:
+            record = decode(path.read_bytes(), cell.key)
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            self.damaged[path] = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
             return None
         # Keys leave defaults out; a default that has changed since makes the record one of another machine.
         now, then = cell.parameters(), record.get("parameters", {})
-        if not isinstance(then, dict) or any(now[name] != then[name] for name in now.keys() & then.keys()):
-            return None
-        return record
+        return None if any(now[name] != then[name] for name in now.keys() & then.keys()) else record
 
     def result(self, cell: Cell) -> Record | None:
         """The record of a cell that is done; a failed one is never a result."""
         record = self.read(cell)
         return record if record is not None and record["status"] == "done" else None
 
+    def stamp(self, cell: Cell) -> Stamp | None:
+        """Which content the file of a cell has; None when there is no file."""
+        try:
+            status = os.stat(f"{self._prefix}{cell.key}.json")
+        except OSError:
+            return None
+        return status.st_ino, status.st_size, status.st_mtime_ns
+
+    def look(self, cell: Cell) -> tuple[Stamp | None, Brief | None]:
+        """What ``read`` finds, in brief, and the stamp it has; the file is read again only when it has changed."""
+        stamp = self.stamp(cell)
+        known = self._looks.get(cell.key)
+        if known is None or known[0] != stamp:
+            known = self._looks[cell.key] = stamp, None if stamp is None else _brief(self.read(cell))
+        return known
+
+    def brief(self, cell: Cell) -> Brief | None:
+        """What ``read`` finds, in brief."""
+        return self.look(cell)[1]
+
     def write(self, record: Record) -> None:
         """Put a record in its place."""
-        # One line a field: small, and a change shows in a diff as what it is.
-        fields = (
-            f" {json.dumps(k)}: {json.dumps(v, ensure_ascii=False, allow_nan=False)}" for k, v in record.items()
-        )
-        write_file(self.path(record["key"]), "{\n" + ",\n".join(fields) + "\n}\n")
-
-    def records(self) -> Iterator[Record]:
-        """All readable records, in the order of their keys."""
-        for path in sorted(self.folder.glob("*.json")):
-            record = _parse(path)
-            if record is not None and record["key"] == path.stem:
-                yield record
+        write_file(self.path(record["key"]), encode(record))
 
     def remove_stale_temporaries(self) -> None:
         """Remove what killed runs left half-written."""
@@ -82,8 +118,14 @@ class Store:
 
 
 def write_file(path: Path, content: str | bytes) -> None:
-    """Write a file of results atomically, its folder made if need be; trouble with the disk is told in one line."""
+    """Write a file of results atomically, its folder made if need be; trouble with the disk is told in one line.
+
+    A file that holds the content already is left as it is.
+    """
+    content = content.encode("utf-8") if isinstance(content, str) else content
     try:
+        if path.is_file() and path.read_bytes() == content:
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(path, content)
     except OSError as error:
@@ -94,15 +136,17 @@ def write_file(path: Path, content: str | bytes) -> None:
         ) from None
 
 
-def _parse(path: Path) -> Record | None:
-    try:
-        record = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
+def _brief(record: Record | None) -> Brief | None:
+    if record is None:
         return None
-    if not isinstance(record, dict) or record.get("format") != FORMAT or not isinstance(record.get("key"), str):
-        return None
-    if record.get("status") == "done" and isinstance(record.get("result"), dict):
-        return record
-    if record.get("status") == "failed" and isinstance(record.get("error"), str):
-        return record
-    return None
+    if record["status"] == "failed":
+        return Brief("failed", record["engine"])
+    result = record["result"]
+    return Brief(
+        "done",
+        record["engine"],
+        record["seconds"],
+        result["error"],
+        result.get("oracle_error"),
+        tuple(result["chosen"]),
+    )

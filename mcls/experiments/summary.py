@@ -1,6 +1,6 @@
-"""Summaries of an experiment from its store: one line a machine and data set; what is missing is said.
+"""Summaries of an experiment from its store: one line per machine and data set; what is missing is said.
 
-A line whose cells are not all there has no figures: a mean over what happens to be done is none of the protocol.
+A line whose cells are not all there has no figures: a mean over what happens to be done is not the protocol's.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mcls.experiments.cells import Plan, Row
-from mcls.experiments.store import Record, Store
+from mcls.experiments.store import Brief, Store
 
 
 @dataclass(frozen=True)
@@ -57,17 +57,17 @@ class Line:
 
 
 def summarise(plan: Plan, store: Store) -> list[Line]:
-    """Read the store and fill one line a row of the plan."""
+    """Read the store and fill one line per row of the plan."""
     return [_line(row, store) for row in plan.rows]
 
 
 def _line(row: Row, store: Store) -> Line:
-    records = [store.read(cell) for cell in row.cells]
-    done = [r for r in records if r is not None and r["status"] == "done"]
-    failed = sum(1 for r in records if r is not None and r["status"] == "failed")
+    found = [store.brief(cell) for cell in row.cells]
+    done = [brief for brief in found if brief is not None and brief.status == "done"]
+    failed = sum(1 for brief in found if brief is not None and brief.status == "failed")
     complete = len(done) == len(row.cells)
-    errors = 100.0 * np.array([r["result"]["error"] for r in done])
-    seconds = [r["seconds"] for r in done]
+    errors = 100.0 * np.array([brief.error for brief in done], dtype=float)
+    seconds = [brief.seconds for brief in done]
     return Line(
         dataset=row.dataset,
         machine=row.machine,
@@ -81,25 +81,23 @@ def _line(row: Row, store: Store) -> Line:
         std=float(errors.std(ddof=1)) if complete and len(done) > 1 else None,
         best=float(errors.min()) if complete else None,
         worst=float(errors.max()) if complete else None,
-        nested=_mean([store.result(cell) for cell in row.nested], "error"),
-        oracle=_mean(records, "oracle_error"),
+        nested=_mean([brief.error if brief else None for brief in map(store.brief, row.nested)]),
+        oracle=_mean([brief.oracle_error if brief else None for brief in found]),
         chosen=_most_frequent(done) if complete else {},
         time_mean=float(np.mean(seconds)) if complete else None,
         time_total=float(np.sum(seconds)) if complete else None,
     )
 
 
-def _mean(records: Sequence[Record | None], name: str) -> float | None:
-    """Mean percentage of a figure over all records; None unless every one has it."""
-    values = [r["result"].get(name) for r in records if r is not None and r["status"] == "done"]
-    if not records or len(values) < len(records) or any(v is None for v in values):
-        return None
-    return 100.0 * float(np.mean(values))
+def _mean(fractions: Sequence[float | None]) -> float | None:
+    """Mean of fractions in percent; None unless every one is there."""
+    known = [fraction for fraction in fractions if fraction is not None]
+    return 100.0 * float(np.mean(known)) if known and len(known) == len(fractions) else None
 
 
-def _most_frequent(records: Sequence[Record]) -> dict[str, Any]:
+def _most_frequent(done: Sequence[Brief]) -> dict[str, Any]:
     """The grid point chosen most often, the first of equally frequent ones."""
-    points = [tuple(point.items()) for r in records for point in r["result"]["chosen"]]
+    points = [tuple(point.items()) for brief in done for point in brief.chosen]
     return dict(Counter(points).most_common(1)[0][0])
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from mcls.errors import McLsError, unknown_name
@@ -42,13 +43,18 @@ class Machine:
         module, _, name = self.target.partition(":")
         return getattr(importlib.import_module(module), name)
 
+    @cached_property
+    def defaults(self) -> dict[str, Any]:
+        """Every parameter with its default value, those that this line fixes included."""
+        return self.cls(**self.params).get_params(deep=False)
+
     def create(self, **params: Any) -> Any:
         """Make an estimator; a parameter it does not have is refused with the valid ones listed."""
-        valid = [p for p in self.cls._get_param_names() if p not in self.params]
         for name in params:
             if name in self.params:
                 raise McLsError(f"{self.name} fixes {name}={self.params[name]!r}; leave it out")
-            if name not in valid:
+            if name not in self.defaults:
+                valid = [known for known in self.defaults if known not in self.params]
                 raise unknown_name(f"parameter of {self.name}", name, valid)
         return self.cls(**self.params, **params)
 

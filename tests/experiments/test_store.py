@@ -11,7 +11,7 @@ import pytest
 
 from mcls.errors import McLsError
 from mcls.experiments.runner import compute
-from mcls.experiments.store import Store
+from mcls.experiments.store import Store, write_file
 
 from .small import make_experiment
 
@@ -30,7 +30,7 @@ def test_a_record_comes_back_as_it_was(store, cell):
     record = compute(cell)
     store.write(record)
     assert store.read(cell) == store.result(cell) == json.loads(json.dumps(record))
-    assert [r["key"] for r in store.records()] == [cell.key]
+    assert list(store.keys()) == [cell.key]
     assert {"environment", "seconds", "finished", "parameters", "identity"} <= record.keys()
     assert record["identity"]["seed"] == cell.seed
 
@@ -55,7 +55,39 @@ def test_a_record_comes_back_as_it_was(store, cell):
 def test_damaged_and_foreign_files_are_as_good_as_missing(store, cell, content):
     store.folder.mkdir()
     store.path(cell.key).write_bytes(content.replace(b"K", cell.key.encode()))
-    assert store.read(cell) is None
+    assert store.read(cell) is store.brief(cell) is None
+    assert list(store.damaged) == [store.path(cell.key)]
+
+
+def test_a_cell_of_the_wrong_form_is_missing_and_named(store, cell):
+    record = compute(cell)
+    store.write({**record, "result": {**record["result"], "chosen": None}})
+    assert store.result(cell) is None
+    assert "chosen" in store.damaged[store.path(cell.key)]
+
+
+def test_in_brief_a_record_is_read_again_when_it_has_changed(store, cell):
+    assert store.look(cell) == (None, None)
+    record = compute(cell)
+    store.write(record)
+    stamp, brief = store.look(cell)
+    assert (brief.status, brief.engine, brief.error) == ("done", "fast", record["result"]["error"])
+    assert list(brief.chosen) == record["result"]["chosen"]
+    assert store.look(cell)[1] is brief
+    store.write({**record, "status": "failed", "error": "RuntimeError: no"})
+    assert store.brief(cell).status == "failed"
+    assert store.stamp(cell) != stamp
+    assert store.damaged == {}
+
+
+def test_a_file_that_holds_the_content_already_is_left_alone(tmp_path):
+    path = tmp_path / "new" / "a.csv"
+    write_file(path, "x,y\n")
+    inode = path.stat().st_ino
+    write_file(path, b"x,y\n")
+    assert path.stat().st_ino == inode
+    write_file(path, "x,z\n")
+    assert path.read_text() == "x,z\n"
 
 
 def test_every_truncation_of_a_file_is_missing_or_whole(store, cell):
