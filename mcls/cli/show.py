@@ -14,10 +14,17 @@ from mcls.terminal import counted, output
 
 if TYPE_CHECKING:
     from mcls.experiments.runner import Outcome
+    from mcls.experiments.store import Store
+
+_MOST_NAMED = 5  # damaged cells
+_MOST_LAID_OUT = 1000  # rows of a table
 
 
 def print_table(title: str | None, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table; numbers to the right, words to the left. Outside a terminal nothing is cut off."""
+    if len(rows) > _MOST_LAID_OUT:
+        _print_lines(title, columns, rows)
+        return
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -52,6 +59,22 @@ def print_table(title: str | None, columns: Sequence[str], rows: Sequence[Sequen
         console.print(made)
 
 
+def _print_lines(title: str | None, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """The same table line by line, without a look at the width of the terminal: thousands of rows in no time."""
+    from rich.cells import cell_len
+
+    made = []
+    for name, *cells in zip(columns, *rows):
+        shown = [printable(text) for text in (name, *cells)]
+        widths = [cell_len(text) for text in shown]
+        widest, right = max(widths), all(map(_is_number, cells))
+        blanks = (" " * (widest - width) for width in widths)
+        made.append([blank + text if right else text + blank for text, blank in zip(shown, blanks)])
+    head, *body = ((" " + "  ".join(line)).rstrip() for line in zip(*made))
+    rule = " " + "─" * (sum(cell_len(column[0]) for column in made) + 2 * len(made) - 2)
+    sys.stdout.write("\n".join([*([title] if title else []), "", head, rule, *body, "", ""]))
+
+
 def print_csv(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table as CSV."""
     writer = csv.writer(sys.stdout, lineterminator="\n")
@@ -62,6 +85,15 @@ def print_csv(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 def print_note(text: str) -> None:
     """Say on standard error what is worth knowing and no mistake."""
     typer.echo(f"note: {printable(text)}", err=True)
+
+
+def print_damaged(*stores: Store) -> None:
+    """Name the damaged cells that were come across, a few of many."""
+    damaged = {path: reason for store in stores for path, reason in store.damaged.items()}
+    for path, reason in list(damaged.items())[:_MOST_NAMED]:
+        print_note(f"{path} is damaged and counts as missing: {reason}")
+    if (more := len(damaged) - _MOST_NAMED) > 0:
+        print_note(f"{more} more cells are damaged; to list them all: mcls store verify DIR")
 
 
 def print_failures(outcome: Outcome) -> None:
