@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -70,14 +71,18 @@ def read_shipped(card: Card) -> Dataset:
     except OSError as error:
         raise McLsError(f"cannot read {path}: {error.strerror}; the installation is incomplete") from None
     try:
-        if path.suffix == ".npz":
-            table = usps_npz(content)
-        else:
-            text = gunzip(content) if path.suffix == ".gz" else content
-            table = canonical(text, card.features or [])
+        table = _parse_shipped(path.suffix, content, tuple(card.features or ()))
     except Exception as error:  # whatever damaged bytes lead a parser to
         raise McLsError(f"{path} cannot be read: {error}") from None
     return to_dataset(card, table, str(path))
+
+
+@lru_cache(maxsize=2)
+def _parse_shipped(suffix: str, content: bytes, features: tuple[str, ...]) -> Table:
+    """The same bytes are not parsed again for the next option of a data set: two tables are kept."""
+    if suffix == ".npz":
+        return usps_npz(content)
+    return canonical(gunzip(content) if suffix == ".gz" else content, features)
 
 
 def read_generated(card: Card) -> Dataset:

@@ -7,6 +7,7 @@ kernel and the generic cross-validation sweep come from here. Where algebra allo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -35,6 +36,12 @@ class KernelMachine(ClassifierMixin, BaseEstimator):
     """Base of the kernel classifiers; subclasses take ``kernel, sigma, degree, coef0`` and their own parameters."""
 
     kernelized = True
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        # scikit-learn inspects the signature anew for every get_params and clone: a third of the time of a plan.
+        return super()._get_param_names()
 
     # What a subclass provides -------------------------------------------------------------------------------
 

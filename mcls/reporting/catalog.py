@@ -50,7 +50,8 @@ def run(
     outcomes = []
     for study in todo:
         plan, store = study.experiment.plan, study.experiment.store
-        missing = sum(store.result(cell) is None for cell in plan.cells)
+        done = (store.brief(cell) for cell in plan.cells)
+        missing = sum(brief is None or brief.status != "done" for brief in done)
         if not missing:
             continue
         how = "one at a time, for the clock" if study.config.timing else f"{jobs} at a time"

@@ -42,6 +42,16 @@ class Figures:
         """Where the report lists the cells of this row."""
         return f"#cells-{self.study}-{self.index}"
 
+    @cached_property
+    def fields(self) -> dict[str, str]:
+        """What a row is found by."""
+        return {
+            "dataset": self.dataset,
+            "machine": self.row.machine,
+            "labelbook": self.row.labelbook,
+            "options": self.row.options,
+        }
+
     @property
     def complete(self) -> bool:
         """Whether every cell of the protocol is done."""
@@ -108,15 +118,8 @@ class Study:
 
     def find(self, **where: str) -> Iterator[Figures]:
         """The rows with these fields: dataset as in the config, machine, labelbook, options."""
-        for figures in self.figures:
-            fields = {
-                "dataset": figures.dataset,
-                "machine": figures.row.machine,
-                "labelbook": figures.row.labelbook,
-                "options": figures.row.options,
-            }
-            if all(fields[key] == value for key, value in where.items()):
-                yield figures
+        wanted = where.items()
+        return (figures for figures in self.figures if wanted <= figures.fields.items())
 
     def one(self, **where: str) -> Figures | None:
         """The first row with these fields."""

@@ -11,7 +11,7 @@ import pytest
 from mcls.errors import McLsError
 from mcls.evaluation.packing import pack
 from mcls.evaluation.statistics import friedman
-from mcls.reporting.figures import FIGURES, draw, draw_all, draw_heatmap
+from mcls.reporting.figures import FIGURES, draw, draw_all, draw_heatmap, drawing
 from mcls.reporting.figures.errors import error_bars
 from mcls.reporting.figures.growth import growth, read_bench
 from mcls.reporting.figures.heatmap import grid_errors, heatmap, power
@@ -63,7 +63,7 @@ def test_the_heat_map_marks_the_chosen_point(tmp_path):
     figure = heatmap(study.one(dataset="iris", machine="oneLSM"))
     ax = figure.axes[0]
     assert [tuple(line.get_xydata()[0]) for line in ax.lines] == [(2.0, 0.0)]
-    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["$2^{-3}$", "$2^{0}$", "$2^{3}$"]
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["2⁻³", "2⁰", "2³"]
     # The record's points count up in the order sigma, gamma: gamma runs fastest.
     shown = np.asarray(ax.images[0].get_array())
     stored = grid_errors(found.store.result(cell)["result"])  # (sigma, gamma)
@@ -83,7 +83,7 @@ def test_a_heat_map_of_a_cell_that_is_missing_is_a_mistake(tmp_path):
 
 
 def test_powers_of_two_are_written_as_such():
-    assert [power(v) for v in (0.25, 1.0, 3.0, 0.3, "linear")] == ["$2^{-2}$", "$2^{0}$", "3", "0.3", "linear"]
+    assert [power(v) for v in (0.25, 1.0, 3.0, 0.3, "linear")] == ["2⁻²", "2⁰", "3", "0.3", "linear"]
 
 
 def test_groups_join_what_lies_within_the_critical_difference():
@@ -178,3 +178,38 @@ def test_every_kind_of_figure_has_a_section_in_the_report():
     from mcls.reporting.page import _SECTIONS
 
     assert set(_SECTIONS) == set(FIGURES)
+
+
+def test_a_png_of_the_same_drawing_is_kept_and_another_is_not(tmp_path, monkeypatch):
+    from matplotlib.figure import Figure
+
+    drawn, savefig = [], Figure.savefig
+
+    def counts(self, *args, **settings):
+        drawn.append(settings["format"])
+        return savefig(self, *args, **settings)
+
+    monkeypatch.setattr(Figure, "savefig", counts)
+    studies = Studies(tmp_path, is_quick=True)
+    ((_, files),) = draw("labelbooks", studies)
+    assert drawn == ["svg", "png"]
+    before = [path.read_bytes() for path in files]
+    assert list(draw("labelbooks", studies)) == [("labelbooks", files)]
+    assert drawn == ["svg", "png", "svg"]
+    assert [path.read_bytes() for path in files] == before
+    ((_, files),) = draw("labelbooks", Studies(tmp_path / "real"))  # the same without "quick" in its corner
+    (tmp_path / "quick/figures/labelbooks.png").write_bytes(files[0].read_bytes())
+    assert list(draw("labelbooks", studies))
+    assert drawn[-2:] == ["svg", "png"]
+    assert (tmp_path / "quick/figures/labelbooks.png").read_bytes() == before[0]
+
+
+def test_what_another_process_draws_is_what_is_drawn_here(tmp_path):
+    names = ["labelbooks", "sets"]
+    with drawing(tmp_path / "there", True) as begun:
+        there = {name: begun[name].result() for name in begun if name in names}
+        assert draw_all(Studies(tmp_path / "there", is_quick=True), lambda text: None, begun).keys()
+    for name in there:
+        here = dict(draw(name, Studies(tmp_path / "here", is_quick=True)))
+        for stem, files in here.items():
+            assert [path.read_bytes() for path in files] == [path.read_bytes() for path in there[name][stem]]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mcls.errors import McLsError, unknown_name
 
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from mcls.reporting.studies import Studies
 
 Named = Iterator[tuple[str, "Figure | None"]]
+#: Name of a figure → the future of its files (stem → files), drawn in another process.
+Begun = dict[str, Any]
 
 #: The heat maps that are drawn with everything else: (study, data set, machine).
 HEATMAPS = (
@@ -113,9 +117,48 @@ def draw(name: str, studies: Studies) -> Iterator[tuple[str, list[Path]]]:
             yield stem, save(figure, studies.out / "figures", stem)
 
 
-def draw_all(studies: Studies, tell: Callable[[str], None]) -> dict[str, list[Path]]:
-    """Draw everything there are data for, and say what was left out; file stem → files."""
-    drawn = {stem: files for name in FIGURES for stem, files in draw(name, studies)}
+@contextlib.contextmanager
+def drawing(out: Path, quick: bool) -> Iterator[Begun]:
+    """Begin to draw all figures in a process beside this one, where there is a core for it.
+
+    Nothing heavy is imported for it here: both processes start at the same time.
+    """
+    from joblib.externals.loky import ProcessPoolExecutor, cpu_count
+
+    if cpu_count() < 2:
+        yield {}
+        return
+    executor = ProcessPoolExecutor(max_workers=1, env={"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
+    try:
+        yield {name: executor.submit(_draw_there, name, out, quick) for name in FIGURES}
+    finally:
+        executor.shutdown(kill_workers=True)
+
+
+@functools.cache
+def _studies(out: Path, quick: bool) -> Studies:
+    from mcls.reporting.studies import Studies
+
+    return Studies(out, quick)
+
+
+def _draw_there(name: str, out: Path, quick: bool) -> dict[str, list[Path]]:
+    return dict(draw(name, _studies(out, quick)))
+
+
+def draw_all(studies: Studies, tell: Callable[[str], None], begun: Begun | None = None) -> dict[str, list[Path]]:
+    """Draw everything there are data for, and say what was left out; file stem → files.
+
+    What another process has ``begun`` to draw is waited for; the rest, from the end, is drawn here.
+    """
+    waiting = begun or {}
+    here = {
+        name: dict(draw(name, studies))
+        for name in reversed(FIGURES)
+        if name not in waiting or waiting[name].cancel()
+    }
+    made = [here[name] if name in here else waiting[name].result() for name in FIGURES]
+    drawn = {stem: files for each in made for stem, files in each.items()}
     for stem, files in drawn.items():
         if not files:
             tell(f"figure {stem}: not drawn, its data are not there")

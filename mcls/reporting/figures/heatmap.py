@@ -16,6 +16,7 @@ from mcls.reporting.figures.style import new_figure
 from mcls.reporting.studies import Figures
 
 _SYMBOLS = {"sigma": "σ", "gamma": "γ"}
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MOST_NUMBERS = 144  # a grid with more points gets no number in each cell
 
 
@@ -98,8 +99,8 @@ def power(value: Any) -> str:
     """A value as a power of two where it is one.
 
     >>> power(0.0625), power(8.0), power(3)
-    ('$2^{-4}$', '$2^{3}$', '3')
+    ('2⁻⁴', '2³', '3')
     """
     if isinstance(value, int | float) and value > 0 and math.log2(value).is_integer():
-        return f"$2^{{{int(math.log2(value))}}}$"
+        return "2" + str(int(math.log2(value))).translate(_RAISED)
     return f"{value:.3g}" if isinstance(value, float) else str(value)

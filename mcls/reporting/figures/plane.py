@@ -75,7 +75,9 @@ def paint_regions(ax: Any, machine: Any, raw: np.ndarray, scaled: np.ndarray) ->
     xs, ys = (np.linspace(low[j], high[j], _STEPS) for j in range(2))
     mesh = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
     slope = (scaled.max(axis=0) - scaled.min(axis=0)) / (raw.max(axis=0) - raw.min(axis=0))
-    Z = machine.predict(scaled.min(axis=0) + (mesh - raw.min(axis=0)) * slope).reshape(_STEPS, _STEPS)
+    points = scaled.min(axis=0) + (mesh - raw.min(axis=0)) * slope
+    # Line by line: small blocks stay in the processor's cache.
+    Z = np.array([machine.predict(line) for line in points.reshape(_STEPS, _STEPS, 2)])
     ell = len(machine.classes_)
     ax.imshow(
         Z,

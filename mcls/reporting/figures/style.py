@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 from pathlib import Path
 from typing import Any
 
@@ -37,18 +39,17 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
-    """Write ``name.png`` and ``name.svg`` to a folder."""
-    paths = []
-    for suffix, metadata in ((".png", {"Software": None}), (".svg", {"Date": None})):
-        path = folder / f"{name}{suffix}"
-        write_file(path, _bytes(figure, suffix[1:], metadata))
-        paths.append(path)
-    return paths
+    """Write ``name.png`` and ``name.svg`` to a folder; a PNG that was made of the very same drawing is kept."""
+    png, svg = (folder / f"{name}{suffix}" for suffix in (".png", ".svg"))
+    drawing = _bytes(figure, "svg", {"Date": None})
+    write_file(svg, drawing)
+    digest = hashlib.sha256(drawing).hexdigest()
+    if not (png.is_file() and f"Source\0{digest}".encode() in png.read_bytes()):
+        write_file(png, _bytes(figure, "png", {"Software": None, "Source": digest}))
+    return [png, svg]
 
 
 def _bytes(figure: Figure, kind: str, metadata: dict[str, Any]) -> bytes:
-    import io
-
     buffer = io.BytesIO()
     with mpl.rc_context(STYLE):
         figure.savefig(buffer, format=kind, dpi=DPI, metadata=metadata)
