@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
@@ -20,7 +21,9 @@ grid: {gamma: [0.25, 4], sigma: [0.5, 2]}
 """
 
 
-def at_once(*commands: list[object]) -> None:
+def at_once(*commands: list[object]) -> list[str]:
+    """Run commands at the same time; what each printed."""
+    printed = []
     started = [
         subprocess.Popen(
             [sys.executable, "-c", MAIN, *map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -28,14 +31,18 @@ def at_once(*commands: list[object]) -> None:
         for command in commands
     ]
     for process in started:
-        _, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=120)
         assert process.returncode == 0, err.decode()
+        printed.append(out.decode())
+    return printed
 
 
-def test_two_runs_into_one_folder(tmp_path):
+def test_two_runs_into_one_folder_share_the_work(tmp_path):
     (tmp_path / "lab.yaml").write_text(CONFIG)
     run = ["run", tmp_path / "lab.yaml", "-j", 1, "--out"]
-    at_once([*run, tmp_path / "both"], [*run, tmp_path / "both"])
+    printed = at_once([*run, tmp_path / "both"], [*run, tmp_path / "both"])
+    # Each cell is computed once, by whomever it is.
+    assert sum(int(re.search(r"(\d+) cells? computed", text)[1]) for text in printed) == 16
     at_once([*run, tmp_path / "alone"])
     both, alone = (
         {p.name: json.loads(p.read_bytes()) for p in (tmp_path / name / "lab/cells").iterdir()}

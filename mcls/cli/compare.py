@@ -50,8 +50,8 @@ def compare(
     Results go to DIR/compare/: cells/, shared by all comparisons, and a folder each with summary.csv and summary.md,
     and with more than two machines ranking.csv. --csv prints one table: the pairs where there are any.
     """
-    from mcls.cli.run import cores, interrupted
-    from mcls.cli.show import print_failures
+    from mcls.cli.run import cores, resumable
+    from mcls.cli.show import print_damaged, print_failures
     from mcls.errors import McLsError
     from mcls.experiments.compare import (
         DEFAULT_DATASETS,
@@ -67,10 +67,9 @@ def compare(
     if len(machines) < 2:
         raise McLsError("give at least two machines to compare, such as: mcls compare oneLSM ovA")
     experiment = comparison(machines, dataset or DEFAULT_DATASETS, seed, engine.value, out)
-    try:
+    with resumable(experiment.store.folder):
         outcome = experiment.run(jobs=jobs or cores(), fresh=fresh, progress=make_progress())
-    except KeyboardInterrupt:
-        interrupted(experiment.store.folder)
+    print_damaged(experiment.store)
     tests = [name for name, wanted in (("f", ftest), ("t", ttest), ("mcnemar", mcnemar)) if wanted]
     labels = [machine_label(text) for text in machines]
     names, table = errors(experiment, len(labels))

@@ -15,12 +15,16 @@ def report(out: Out = Path("results"), quick: Quick = False) -> None:
 
     Example: mcls report
     """
-    from mcls.reporting.catalog import PAPERS
-    from mcls.reporting.figures import draw_all
-    from mcls.reporting.page import write_report
-    from mcls.reporting.studies import Studies
+    from mcls.cli.show import print_damaged
+    from mcls.reporting.figures import draw_all, drawing
 
-    studies = Studies(out, quick)
-    tables = [table for paper in PAPERS.values() for spec in paper.tables for table in spec.build(studies)]
-    figures = draw_all(studies, lambda text: typer.echo(text, err=True))
+    with drawing(out, quick) as begun:
+        from mcls.reporting.catalog import PAPERS
+        from mcls.reporting.page import write_report
+        from mcls.reporting.studies import Studies
+
+        studies = Studies(out, quick)
+        tables = [table for paper in PAPERS.values() for spec in paper.tables for table in spec.build(studies)]
+        figures = draw_all(studies, lambda text: typer.echo(text, err=True), begun)
     typer.echo(f"Written {write_report(studies, tables, figures)}")
+    print_damaged(*(study.experiment.store for study in studies.loaded()))

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -52,7 +57,7 @@ def run(
 
     Examples: mcls run iris -j 2, mcls run mine.yaml --dry-run, mcls run mine.yaml --engine refit --fresh
     """
-    from mcls.cli.show import print_failures, print_note, print_table
+    from mcls.cli.show import print_damaged, print_failures, print_note, print_table
     from mcls.experiments.experiment import Experiment
     from mcls.experiments.loading import find_config, load_config
     from mcls.experiments.progress import make_progress
@@ -67,8 +72,9 @@ def run(
         print_note(note)
     if dry_run:
         _print_cells(experiment)
+        print_damaged(experiment.store)
         return
-    try:
+    with resumable(experiment.folder):
         outcome = experiment.run(
             jobs=jobs or cores(),
             backend="dask" if scheduler else backend.value,
@@ -77,12 +83,12 @@ def run(
             keep_going=keep_going,
             progress=make_progress(),
         )
-    except KeyboardInterrupt:
-        interrupted(experiment.folder)
+    print_damaged(experiment.store)
     print_table(f"{loaded.name}: errors in percent, time of a replicate in seconds", *table(experiment.summary()))
+    elsewhere = f"{outcome.elsewhere} computed by another run, " if outcome.elsewhere else ""
     typer.echo(
-        f"{counted(outcome.computed, 'cell')} computed, {outcome.reused} reused, {len(outcome.failed)} failed; "
-        f"see {experiment.folder / 'summary.csv'}"
+        f"{counted(outcome.computed, 'cell')} computed, {elsewhere}{outcome.reused} reused, "
+        f"{len(outcome.failed)} failed; see {experiment.folder / 'summary.csv'}"
     )
     _note_engine(experiment, loaded.engine)
     print_failures(outcome)
@@ -97,12 +103,38 @@ def cores() -> int:
     return int(joblib.cpu_count())
 
 
-def interrupted(folder: Path) -> None:
-    """Say after Ctrl-C that nothing is lost, and end."""
-    typer.echo(
-        f"mcls: interrupted; finished cells are kept in {folder}: the same command goes on from there", err=True
-    )
-    raise SystemExit(130)
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM: what Ctrl-C is, from another process."""
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    raise _Terminated
+
+
+@contextlib.contextmanager
+def resumable(folder: Path) -> Iterator[None]:
+    """Say after Ctrl-C, SIGTERM or the loss of a cluster that nothing is lost, and end."""
+    from mcls.experiments.cluster import ClusterError
+
+    before = signal.getsignal(signal.SIGTERM)
+    is_main = threading.current_thread() is threading.main_thread()
+    if is_main:
+        signal.signal(signal.SIGTERM, _terminate)
+    try:
+        yield
+    except (KeyboardInterrupt, ClusterError) as error:
+        what, code = "interrupted", 130
+        if isinstance(error, _Terminated):
+            what, code = "terminated", 143
+        elif isinstance(error, ClusterError):
+            what, code = str(error), 1
+        typer.echo(
+            f"mcls: {what}; finished cells are kept in {folder}: the same command goes on from there", err=True
+        )
+        raise SystemExit(code) from None
+    finally:
+        if is_main:
+            signal.signal(signal.SIGTERM, before)
 
 
 def _print_cells(experiment: object) -> None:
@@ -114,8 +146,8 @@ def _print_cells(experiment: object) -> None:
     store = experiment.store
     rows = []
     for cell in experiment.plan.cells:
-        record = store.read(cell)
-        state = "to do" if record is None else "to try again" if record["status"] == "failed" else "done"
+        brief = store.brief(cell)
+        state = "to do" if brief is None else "to try again" if brief.status == "failed" else "done"
         points = 1
         for values in cell.grid.values():
             points *= len(values)
@@ -134,8 +166,8 @@ def _note_engine(experiment: object, engine: str) -> None:
     from mcls.experiments.experiment import Experiment
 
     assert isinstance(experiment, Experiment)
-    records = (experiment.store.result(cell) for cell in experiment.plan.cells)
-    others = sum(1 for record in records if record is not None and record["engine"] != engine)
+    found = (experiment.store.brief(cell) for cell in experiment.plan.cells)
+    others = sum(1 for brief in found if brief is not None and brief.status == "done" and brief.engine != engine)
     if others:
         typer.echo(
             f"note: {others} cells were computed by the other engine, with the same errors; --fresh repeats them"

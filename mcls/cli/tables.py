@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +13,7 @@ from mcls.cli.run import Jobs, Out
 from mcls.terminal import output
 
 if TYPE_CHECKING:
+    from mcls.reporting.figures import Begun
     from mcls.reporting.table import Table
 
 Quick = Annotated[
@@ -39,13 +41,7 @@ def tables(
 
     Examples: mcls tables honeine2013 --table 4, mcls tables xue2013 -j 2, mcls tables --all --quick
     """
-    from mcls.cli.run import cores, interrupted
-    from mcls.cli.show import print_failures
     from mcls.errors import McLsError
-    from mcls.experiments.progress import make_progress
-    from mcls.reporting.catalog import PAPERS, get_paper, needed, run, write
-    from mcls.reporting.render import print_table
-    from mcls.reporting.studies import Studies
 
     if everything and (paper or table):
         raise McLsError("give a paper or --all, not both")
@@ -54,25 +50,44 @@ def tables(
     if not everything and paper is None:
         _list()
         return
-    papers = list(PAPERS.values()) if everything else [get_paper(str(paper))]
+    with contextlib.ExitStack() as stack:
+        begun = {}
+        if everything and no_run:
+            from mcls.reporting.figures import drawing
+
+            begun = stack.enter_context(drawing(out, quick))
+        _make(paper, table, jobs, out, quick, no_run, begun)
+
+
+def _make(
+    paper: str | None, table: str | None, jobs: int, out: Path, quick: bool, no_run: bool, begun: Begun
+) -> None:
+    """Print and write one table, the tables of one paper, or without a paper everything."""
+    from mcls.cli.run import cores, resumable
+    from mcls.cli.show import print_damaged, print_failures
+    from mcls.experiments.progress import make_progress
+    from mcls.reporting.catalog import PAPERS, get_paper, needed, run, write
+    from mcls.reporting.render import print_table
+    from mcls.reporting.studies import Studies
+
+    papers = list(PAPERS.values()) if paper is None else [get_paper(paper)]
     specs = [papers[0].table(table)] if table else [spec for each in papers for spec in each.tables]
     studies = Studies(out, quick)
     outcomes = []
     if not no_run:
-        try:
+        with resumable(studies.out):
             outcomes = run(needed(specs, studies), jobs or cores(), make_progress, _tell)
-        except KeyboardInterrupt:
-            interrupted(studies.out)
     made = [table for spec in specs for table in spec.build(studies)]
     for each in made:
         with output() as console:
             print_table(each, console)
     typer.echo(f"Written to {write(made, studies.out)}")
-    if everything:
+    if paper is None:
         from mcls.reporting.figures import draw_all
         from mcls.reporting.page import write_report
 
-        typer.echo(f"Written {write_report(studies, made, draw_all(studies, _tell))}")
+        typer.echo(f"Written {write_report(studies, made, draw_all(studies, _tell, begun))}")
+    print_damaged(*(study.experiment.store for study in studies.loaded()))
     _tell_states(made)
     for outcome in outcomes:
         print_failures(outcome)

@@ -8,7 +8,7 @@ from typing import Any
 
 from mcls.experiments.cells import Cell
 from mcls.experiments.store import Record
-from mcls.terminal import make_console
+from mcls.terminal import counted, make_console
 
 _SECONDS_BETWEEN_LINES = 5.0
 
@@ -58,6 +58,10 @@ class LiveProgress:
             self._console.print(f"failed: {cell.title}", markup=False, highlight=False, style="red")
         self._bar.update(self._task, advance=1, failed=self._failed, rate=rate, description=cell.title)
 
+    def wait(self, count: int) -> None:
+        """Show that the rest is the work of other runs."""
+        self._bar.update(self._task, description=f"waiting for {count} of another run")
+
     def stop(self) -> None:
         """Take the bar down."""
         if self._bar.live.is_started:
@@ -69,7 +73,7 @@ class PlainProgress:
 
     def start(self, total: int) -> None:
         """Begin with ``total`` cells to compute."""
-        self._total, self._done, self._failed = total, 0, 0
+        self._total, self._done, self._failed, self._waits = total, 0, 0, False
         self._started = self._told = time.monotonic()
 
     def advance(self, cell: Cell, record: Record) -> None:
@@ -88,6 +92,12 @@ class PlainProgress:
                 file=sys.stderr,
                 flush=True,
             )
+
+    def wait(self, count: int) -> None:
+        """Say once that the rest is the work of other runs."""
+        if not self._waits:
+            self._waits = True
+            print(f"waiting for {counted(count, 'cell')} of another run", file=sys.stderr, flush=True)
 
     def stop(self) -> None:
         """Nothing to take down."""

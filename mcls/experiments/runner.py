@@ -1,35 +1,33 @@
-"""The runner: cells through joblib, each result written as soon as it arrives.
+"""The runner: gives cells out, and writes each result as soon as it arrives.
 
 Only the main process writes: a worker computes a cell and sends its record back, so a cluster needs no shared
-disk, and a kill at any moment loses no more than the cells under way.
+disk, and a kill at any moment loses no more than the cells under way. Runs that share a folder share the work: a
+cell is claimed before it is given out, and one that another run has claimed is waited for.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import signal
-import threading
 import time
 import traceback
 import warnings
-from collections.abc import Generator, Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Protocol
 
-import joblib
-from joblib.externals.loky.process_executor import TerminatedWorkerError
 from threadpoolctl import threadpool_limits
 
 from mcls.errors import McLsError
 from mcls.experiments.cells import FORMAT, Cell
+from mcls.experiments.claims import Claims
 from mcls.experiments.environment import environment, peak_memory_gb
-from mcls.experiments.store import Record, Store
+from mcls.experiments.pools import InProcess, Pool, Processes
+from mcls.experiments.store import Record, Stamp, Store
 
-BACKENDS = ("loky", "dask")
 _MOST_WARNINGS = 5
+_LOOK_AGAIN = 0.2  # seconds between two looks at the cells of another run
 
 
 class Progress(Protocol):
@@ -41,16 +39,20 @@ class Progress(Protocol):
     def advance(self, cell: Cell, record: Record) -> None:
         """Take note of one cell that has arrived."""
 
+    def wait(self, count: int) -> None:
+        """Only cells that other runs have claimed are left, so many of them."""
+
     def stop(self) -> None:
         """End, also after an interruption."""
 
 
 @dataclass
 class Outcome:
-    """What became of the cells of a run."""
+    """What became of the cells of a run; ``elsewhere`` counts those that another run computed meanwhile."""
 
     reused: int = 0
     computed: int = 0
+    elsewhere: int = 0
     failed: list[Record] = field(default_factory=list)
     not_run: int = 0
     warned: list[Record] = field(default_factory=list)
@@ -86,30 +88,109 @@ def run_cells(
         Go on after a cell has failed; otherwise stop there.
     """
     store.remove_stale_temporaries()
-    todo = [cell for cell in cells if fresh or store.result(cell) is None]
+    todo: dict[str, Cell] = {}
+    before: dict[str, Stamp | None] = {}
+    for cell in cells:
+        stamp, known = store.look(cell)
+        if fresh or known is None or known.status != "done":
+            todo[cell.key], before[cell.key] = cell, stamp
     outcome = Outcome(reused=len(cells) - len(todo), not_run=len(todo))
-    by_key = {cell.key: cell for cell in todo}
     if progress:
         progress.start(len(todo))
+    pool: Pool | None = None
     try:
-        with contextlib.closing(_results(todo, jobs, backend, scheduler)) as results:
-            for record in results:
-                store.write(record)
-                outcome.not_run -= 1
-                if record["status"] == "done":
-                    outcome.computed += 1
-                    if record["warnings"]:
-                        outcome.warned.append(record)
-                else:
-                    outcome.failed.append(record)
-                if progress:
-                    progress.advance(by_key[record["key"]], record)
-                if outcome.failed and not keep_going:
-                    break
+        if todo:
+            pool = _pool(len(todo), jobs, backend, scheduler)
+            with Claims(store.folder) as claims:
+                for cell, record, is_ours in _shared(list(todo.values()), store, before, pool, claims, progress):
+                    _note(outcome, record, is_ours)
+                    if progress:
+                        progress.advance(cell, record)
+                    if outcome.failed and not keep_going:
+                        break
     finally:
+        if pool is not None:
+            pool.close(stop=outcome.not_run > 0)
         if progress:
             progress.stop()
     return outcome
+
+
+def _note(outcome: Outcome, record: Record, is_ours: bool) -> None:
+    outcome.not_run -= 1
+    if record["status"] == "failed":
+        outcome.failed.append(record)
+        return
+    outcome.computed += is_ours
+    outcome.elsewhere += not is_ours
+    if record.get("warnings"):
+        outcome.warned.append(record)
+
+
+def _pool(n_cells: int, jobs: int, backend: str, scheduler: str | None) -> Pool:
+    if backend == "dask":
+        from mcls.experiments.cluster import Cluster
+
+        return Cluster(scheduler, jobs)
+    return InProcess() if jobs == 1 or n_cells == 1 else Processes(min(jobs, n_cells))
+
+
+def _shared(
+    todo: list[Cell],
+    store: Store,
+    before: dict[str, Stamp | None],
+    pool: Pool,
+    claims: Claims,
+    progress: Progress | None,
+) -> Iterator[tuple[Cell, Record, bool]]:
+    """Every cell with its record, and whether it was computed here; records of ours are stored by then.
+
+    ``before`` says what the store held when the run began: what has changed since is the work of another run.
+    """
+    waiting = deque(todo)
+    elsewhere: deque[Cell] = deque()  # claimed by another run when we last looked
+    killed: deque[Cell] = deque()  # to be computed again, alone
+    alone: str | None = None
+    under_way = 0
+    while waiting or elsewhere or killed or under_way:
+        ahead = 1 if todo[0].timing else pool.ahead  # a time measured beside other work is none
+        while waiting and under_way < ahead and alone is None:
+            cell = waiting.popleft()
+            if not claims.take(_claim(cell)):
+                elsewhere.append(cell)
+                continue
+            if store.stamp(cell) != before[cell.key] and (record := store.read(cell)) is not None:
+                claims.release(_claim(cell))
+                yield cell, record, False
+                continue
+            pool.submit(compute, cell)
+            under_way += 1
+        if not under_way and killed:
+            alone = killed[0].key
+            pool.submit(compute, killed.popleft())
+            under_way += 1
+        if under_way:
+            for cell, record in pool.ready(_LOOK_AGAIN if elsewhere and not waiting else None):
+                under_way -= 1
+                if record is None and cell.key != alone:
+                    killed.append(cell)
+                    continue
+                alone = None
+                record = record or _killed(cell)
+                store.write(record)
+                claims.release(_claim(cell))
+                yield cell, record, True
+        elif elsewhere and not waiting:
+            if progress:
+                progress.wait(len(elsewhere))
+            time.sleep(_LOOK_AGAIN)
+        if not waiting:
+            waiting, elsewhere = elsewhere, deque()
+
+
+def _claim(cell: Cell) -> str:
+    """What a run claims before it computes a cell: the cell, or the clock, which has room for one at a time."""
+    return "0" * len(cell.key) if cell.timing else cell.key
 
 
 def compute(cell: Cell) -> Record:
@@ -131,9 +212,8 @@ def compute(cell: Cell) -> Record:
         record["status"] = "done"
         record["warnings"] = sorted({f"{w.category.__name__}: {w.message}" for w in caught})[:_MOST_WARNINGS]
     except Exception as error:
-        name = (
-            "" if isinstance(error, McLsError) else f"{type(error).__name__}: "
-        )  # a McLsError is written for people
+        # A McLsError is written for people.
+        name = "" if isinstance(error, McLsError) else f"{type(error).__name__}: "
         record["error"] = " ".join(f"{name}{error}".split())
         record["traceback"] = traceback.format_exc()
     record["seconds"] = round(time.perf_counter() - started, 6)
@@ -159,124 +239,15 @@ def _blank(cell: Cell) -> Record:
     }
 
 
-def _results(todo: list[Cell], jobs: int, backend: str, scheduler: str | None) -> Generator[Record, None, None]:
-    """Yield records in the order they are finished."""
-    if not todo:
-        return
-    if backend == "dask":
-        with _dask(scheduler, jobs), joblib.parallel_config(backend="dask"):
-            yield from _unordered(todo, -1, 1 if jobs == 1 else "2*n_jobs")
-    elif jobs == 1 or len(todo) == 1:
-        yield from map(compute, todo)
-    else:
-        with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
-            yield from _surviving(todo, jobs)
-
-
-def _surviving(todo: list[Cell], jobs: int) -> Generator[Record, None, None]:
-    """Go on when the system kills a worker, as for want of memory: every cell that may have been its is run alone,
-    and one that is killed again has failed.
-    """
-    rest = {cell.key: cell for cell in todo}
-    while rest:
-        workers = min(jobs, len(rest))
-        try:
-            with contextlib.closing(_unordered(list(rest.values()), workers, 2 * workers, os.getpid())) as records:
-                for record in records:
-                    del rest[record["key"]]
-                    yield record
-        except TerminatedWorkerError:
-            for key in list(rest)[: 2 * workers]:  # no more were under way
-                yield _alone(rest.pop(key))
-
-
-def _alone(cell: Cell) -> Record:
-    """Compute a cell in a process of its own; if that is killed, the cell has failed."""
-    try:
-        return next(_unordered([cell], 2, 1, os.getpid()))  # with one worker joblib would stay in this process
-    except TerminatedWorkerError:
-        return {
-            **_blank(cell),
-            "error": "the process was killed by the system; it may need more memory than there is",
-            "traceback": "",
-            "seconds": 0.0,
-            "cpu_seconds": 0.0,
-            "peak_memory_gb": None,
-            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-            "environment": environment(),
-        }
-
-
-def _unordered(
-    todo: list[Cell], jobs: int, ahead: int | str, parent: int | None = None
-) -> Generator[Record, None, None]:
-    """Records of cells of which never more than ``ahead`` are given out at once."""
-    # batch_size=1: a batch would hold finished cells back until its last one is done.
-    parallel = joblib.Parallel(n_jobs=jobs, batch_size=1, pre_dispatch=ahead, return_as="generator_unordered")
-    with _interrupts_ignored():
-        results = parallel(joblib.delayed(_work)(cell, parent) for cell in todo)
-    try:
-        for record in results:  # noqa: UP028  ("yield from" would close joblib's generator before we do)
-            yield record
-    finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # joblib warns that work is abandoned, which is what stopping means
-            results.close()
-
-
-@contextlib.contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    """Let workers that start here be deaf to Ctrl-C: the main process hears it and ends them without a word."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _work(cell: Cell, parent: int | None) -> Record:
-    if parent is not None:
-        _end_with(parent)
-    return compute(cell)
-
-
-_watched: set[int] = set()
-
-
-def _end_with(parent: int) -> None:
-    """Make this worker end when the main process is gone: a killed run must not go on computing for nobody."""
-    if parent in _watched or os.getpid() == parent:
-        return
-    _watched.add(parent)
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(0.5)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
-@contextlib.contextmanager
-def _dask(scheduler: str | None, jobs: int) -> Iterator[Any]:
-    """Connect to a running Dask cluster, or make one of local processes."""
-    try:
-        from distributed import Client, LocalCluster
-    except ImportError:
-        raise McLsError("the dask backend needs Dask: pip install 'mcls[dask]'") from None
-    if scheduler is None:
-        with (
-            LocalCluster(n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
-            Client(cluster) as client,
-        ):
-            yield client
-        return
-    try:
-        client = Client(scheduler, timeout=10)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise McLsError(f"no Dask scheduler answers at {scheduler}: {' '.join(str(error).split())}") from None
-    with client:
-        yield client
+def _killed(cell: Cell) -> Record:
+    """The record of a cell whose process was killed, and once more when it was computed alone."""
+    return {
+        **_blank(cell),
+        "error": "the process was killed by the system; it may need more memory than there is",
+        "traceback": "",
+        "seconds": 0.0,
+        "cpu_seconds": 0.0,
+        "peak_memory_gb": None,
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "environment": environment(),
+    }

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from mcls.cli.app import main
 from mcls.experiments.config import DatasetEntry, ExperimentConfig, MachineEntry
+from mcls.experiments.records import encode
 from mcls.experiments.runner import compute
 
 MAIN = "from mcls.cli.app import main; main()"
@@ -163,7 +164,10 @@ def test_a_disk_that_fills_up_keeps_what_is_done(config, tmp_path, monkeypatch):
     assert "3 cells computed, 3 reused" in call("run", config, "--out", tmp_path / "out", "-j", 1)[1]
 
 
-def test_ctrl_c_says_how_to_go_on(tmp_path):
+@pytest.mark.parametrize(
+    "stop, code, word", [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+)
+def test_ctrl_c_and_sigterm_say_how_to_go_on(tmp_path, stop, code, word):
     config = tmp_path / "lab.yaml"
     config.write_text(SMALL.replace("replicates: 3", "replicates: 2000"))
     command = [sys.executable, "-c", MAIN, "run", str(config), "--out", str(tmp_path / "out"), "-j", "2"]
@@ -178,14 +182,33 @@ def test_ctrl_c_says_how_to_go_on(tmp_path):
     cells = tmp_path / "out/lab/cells"
     while process.poll() is None and len(list(cells.glob("*.json"))) < 3:
         time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers too
+    os.killpg(process.pid, stop)  # as a terminal or a service manager does: to the workers too
     _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == code
     last = err.strip().splitlines()[-1]
-    assert last.startswith("mcls: interrupted; finished cells are kept in ")
+    assert last.startswith(f"mcls: {word}; finished cells are kept in ")
     assert last.endswith("the same command goes on from there")
     assert "Traceback" not in err
-    assert not list(cells.glob(".*.tmp"))
+    assert not list(cells.glob(".*"))
+
+
+def test_a_damaged_cell_is_named_and_computed_again(config, tmp_path):
+    call("run", config, "--out", tmp_path / "out", "-j", 1)
+    path = min((tmp_path / "out/lab/cells").iterdir())
+    record = json.loads(path.read_bytes())
+    record["result"]["chosen"] = None
+    del record["sha256"]
+    path.write_bytes(encode(record))
+    for command, told in (
+        (["--dry-run"], "6 cells, 1 to compute"),
+        (["-j", 1], "1 cell computed, 5 reused, 0 failed"),
+    ):
+        code, out, err = call("run", config, "--out", tmp_path / "out", *command)
+        assert code == 0
+        assert told in out
+        (line,) = [line for line in err.splitlines() if line.startswith("note: ")]
+        assert line.startswith(f"note: {path} is damaged and counts as missing: result.chosen: ")
+    assert "note" not in call("run", config, "--out", tmp_path / "out", "-j", 1)[2]
 
 
 @pytest.mark.parametrize(

@@ -11,14 +11,15 @@ import subprocess
 import sys
 import time
 import warnings
-from contextlib import nullcontext
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
-from mcls.errors import McLsError
 from mcls.experiments.cells import Cell
-from mcls.experiments.runner import run_cells
+from mcls.experiments.claims import Claims
+from mcls.experiments.runner import _claim, compute, run_cells
+from mcls.machines.registry import Machine
 
 from .small import SMALL, make_experiment, without_times
 
@@ -41,23 +42,6 @@ def test_two_processes_give_the_same_bytes(tmp_path, undisturbed):
     experiment = make_experiment(tmp_path)
     assert experiment.run(jobs=2).ok
     assert summary(experiment) == without_times(undisturbed)
-
-
-def test_a_dask_cluster_of_two_processes_gives_the_same_bytes(tmp_path, undisturbed):
-    distributed = pytest.importorskip("distributed", reason="the extra mcls[dask] is not installed")
-    experiment = make_experiment(tmp_path)
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-    ) as cluster:
-        outcome = experiment.run(backend="dask", scheduler=cluster.scheduler_address)
-    assert (outcome.computed, outcome.failed) == (18, [])
-    assert summary(experiment) == without_times(undisturbed)
-
-
-def test_an_absent_dask_scheduler_is_told(tmp_path):
-    pytest.importorskip("distributed", reason="the extra mcls[dask] is not installed")
-    with pytest.raises(McLsError, match="no Dask scheduler answers at nonsense"):
-        make_experiment(tmp_path).run(backend="dask", scheduler="nonsense://x:1")
 
 
 def test_what_is_done_is_not_done_again(tmp_path, undisturbed):
@@ -121,7 +105,7 @@ def test_killed_at_random_moments_a_run_goes_on_where_it_was(tmp_path, undisturb
 @pytest.mark.skipif(not os.path.isdir("/proc"), reason="looks for processes in /proc")
 def test_killed_with_two_workers_nothing_goes_on_computing(tmp_path, undisturbed):
     config = tmp_path / "small.yaml"
-    config.write_text(json.dumps(SMALL))  # JSON is YAML
+    config.write_text(json.dumps({**SMALL, "replicates": 300}))  # JSON is YAML; more than it can do by then
     command = [sys.executable, "-c", MAIN, "run", str(config), "--out", str(tmp_path / "out"), "-j", "2"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     experiment = make_experiment(tmp_path / "out")
@@ -133,7 +117,10 @@ def test_killed_with_two_workers_nothing_goes_on_computing(tmp_path, undisturbed
     workers = children_of(process.pid)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    assert resume_and_check(experiment, undisturbed) >= 3
+    outcome = experiment.run()  # the first three replicates of it
+    assert outcome.ok
+    assert outcome.reused >= 3
+    assert summary(experiment) == without_times(undisturbed)
     while any(is_running(pid) for pid in workers) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(is_running(pid) for pid in workers)
@@ -194,14 +181,138 @@ def test_a_worker_killed_by_the_system_costs_one_cell(tmp_path):
     assert (again.computed, again.reused) == (1, 5)
 
 
-def test_on_a_cluster_too_times_are_measured_one_cell_at_a_time(tmp_path, monkeypatch):
-    ahead = []
-    monkeypatch.setattr("mcls.experiments.runner._dask", lambda *a: nullcontext())
-    monkeypatch.setattr("mcls.experiments.runner._unordered", lambda todo, jobs, n: iter(ahead.append(n) or ()))
-    monkeypatch.setattr("joblib.parallel_config", lambda **k: nullcontext())
-    for timing in (True, False):
-        make_experiment(tmp_path / str(timing), timing=timing).run(jobs=2, backend="dask", scheduler="any")
-    assert ahead == [1, "2*n_jobs"]
+class Noted:
+    """A pool that computes in this process and notes how many cells it was given at once."""
+
+    def __init__(self, ahead: int = 4):
+        self.ahead, self.most, self._todo = ahead, 0, []
+
+    def submit(self, compute, cell):
+        self._todo.append((compute, cell))
+        self.most = max(self.most, len(self._todo))
+
+    def ready(self, timeout):
+        compute, cell = self._todo.pop(0)
+        return [(cell, compute(cell))]
+
+    def close(self, stop):
+        pass
+
+
+@pytest.mark.parametrize("timing", [True, False])
+def test_on_a_cluster_too_times_are_measured_one_cell_at_a_time(tmp_path, monkeypatch, timing):
+    pool = Noted()
+    monkeypatch.setattr("mcls.experiments.runner._pool", lambda *a: pool)
+    assert make_experiment(tmp_path, timing=timing, machines="ovO").run(jobs=1, backend="dask").ok
+    assert pool.most == (1 if timing else 4)
+
+
+# Several runs at once ----------------------------------------------------------------------------------------
+
+
+def hold_cells(out, pipe, count: int, finish: str) -> None:
+    """Another run, which claims some cells and then ends by a kill, or with their records stored."""
+    experiment = make_experiment(out)
+    cells = experiment.plan.cells[:count]
+    with Claims(experiment.store.folder) as claims:
+        pipe.send([claims.take(cell.key) for cell in cells])
+        pipe.recv()
+        if finish == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        for cell in cells:
+            record = compute(cell)
+            if finish == "fail":
+                record = {**record, "status": "failed", "error": "RuntimeError: there"}
+            experiment.store.write(record)
+            claims.release(cell.key)
+
+
+class Waits:
+    """Progress that tells the other run to go on once this one waits for it."""
+
+    def __init__(self, pipe):
+        self._pipe, self.waited = pipe, []
+
+    def start(self, total):
+        pass
+
+    def advance(self, cell, record):
+        pass
+
+    def wait(self, count):
+        if not self.waited:
+            self._pipe.send("go on")
+        self.waited.append(count)
+
+    def stop(self):
+        pass
+
+
+@pytest.mark.parametrize("finish, counts", [("done", (14, 4, 0)), ("kill", (18, 0, 0)), ("fail", (14, 0, 4))])
+def test_cells_of_another_run_are_waited_for_and_taken_over_when_it_dies(tmp_path, undisturbed, finish, counts):
+    context = multiprocessing.get_context("fork")
+    here, there = context.Pipe()
+    other = context.Process(target=hold_cells, args=(tmp_path, there, 4, finish))
+    other.start()
+    assert here.recv() == [True] * 4
+    experiment, progress = make_experiment(tmp_path), Waits(here)
+    outcome = experiment.run(progress=progress)
+    other.join()
+    assert (outcome.computed, outcome.elsewhere, len(outcome.failed)) == counts
+    assert progress.waited[0] == 4
+    assert outcome.ok == (finish != "fail")
+    if finish != "fail":
+        assert summary(experiment) == without_times(undisturbed)
+    assert not (experiment.store.folder / ".claims").exists()
+
+
+def test_a_fresh_run_too_takes_what_another_one_has_made_meanwhile(tmp_path):
+    experiment = make_experiment(tmp_path, machines="ovO", datasets="iris:sample=60")
+    experiment.run()
+    cells = experiment.plan.cells
+    made = compute(cells[2])
+
+    class Meanwhile(Waits):
+        def advance(self, cell, record):
+            if cell == cells[0]:
+                experiment.store.write(made)
+
+    outcome = run_cells(cells, experiment.store, fresh=True, progress=Meanwhile(None))
+    assert (outcome.computed, outcome.elsewhere, outcome.reused) == (2, 1, 0)
+
+
+def test_times_are_measured_by_one_run_at_a_time(tmp_path):
+    experiment = make_experiment(tmp_path, timing=True, machines="ovO")
+    assert len({_claim(cell) for cell in experiment.plan.cells}) == 1
+    assert len({_claim(cell) for cell in make_experiment(tmp_path, machines="ovO").plan.cells}) == 6
+
+
+# How much work nothing to do is ------------------------------------------------------------------------------
+
+
+def test_an_empty_resume_reads_each_cell_once_and_makes_no_machine_for_it(tmp_path, monkeypatch):
+    make_experiment(tmp_path, machines="ovO", datasets="iris:sample=60", replicates=12).run()
+    made, read = [], []
+    create, read_bytes = Machine.create, Path.read_bytes
+
+    def counts(self, **params):
+        made.append(params)
+        return create(self, **params)
+
+    def reads(self):
+        read.append(self)
+        return read_bytes(self)
+
+    experiment = make_experiment(tmp_path, machines="ovO", datasets="iris:sample=60", replicates=12)
+    monkeypatch.setattr(Machine, "create", counts)
+    monkeypatch.setattr(Path, "read_bytes", reads)
+    outcome = experiment.run()
+    experiment.summary()
+    assert (outcome.reused, outcome.computed) == (12, 0)
+    assert made == []
+    assert sorted(path.stem for path in read if path.parent.name == "cells") == sorted(
+        cell.key for cell in experiment.plan.cells
+    )
 
 
 def test_fail_fast_stops_at_the_first_failure(tmp_path, flaky):
@@ -237,6 +348,9 @@ def test_progress_hears_of_every_cell(tmp_path):
 
         def advance(self, cell, record):
             self.calls.append((cell.key, record["status"]))
+
+        def wait(self, count):
+            raise AssertionError("there is no other run")
 
         def stop(self):
             self.calls.append("stop")
