@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mcls.cli import data
+from mcls.cli import data, store
 from mcls.cli.compare import compare
 from mcls.cli.evaluate import evaluate
 from mcls.cli.fit import fit
@@ -90,6 +90,7 @@ def _one_line(error: Exception) -> str:
 
 
 app.add_typer(data.app, name="data")
+app.add_typer(store.app, name="store")
 
 for _command in (run, validate, init, compare, machines, labelbooks, fit, predict, evaluate, inspect):
     app.command()(_command)
