@@ -104,7 +104,7 @@ def with_a_closed_pipe(*args: str, both: bool = False, **settings: Any) -> subpr
 def test_a_closed_pipe_costs_no_model(tmp_path, both):
     done = with_a_closed_pipe(*FIT, both=both, cwd=tmp_path)
     assert done.returncode == READER_LEFT == 141
-    assert not done.stderr
+    assert not [line for line in (done.stderr or "").splitlines() if not line.startswith("note: ")]
     assert mcls.load(tmp_path / "m.mcls").facts.rows == 150
 
 
@@ -157,7 +157,8 @@ def test_a_full_device_is_one_line_after_the_work(trained, command):
             check=False,
         )
     assert done.returncode == 1
-    assert done.stderr == b"mcls: cannot write to standard output: No space left on device\n"
+    told = [line for line in done.stderr.splitlines() if not line.startswith(b"note: ")]
+    assert told == [b"mcls: cannot write to standard output: No space left on device"]
     if command is FIT:
         assert mcls.load(trained / "m.mcls").facts.rows == 150
 
@@ -191,7 +192,7 @@ HOSTILE = "x\x1b]0;mine\x07\x1b[2J"
 def test_file_names_cannot_write_to_the_terminal(command, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     table, model, config = f"{HOSTILE}.csv", f"{HOSTILE}.mcls", f"{HOSTILE}.yaml"
-    Path(table).write_text("u,v,kind\n" + "".join(f"{i % 5},{i},{'ab'[i % 2]}\n" for i in range(24)))
+    Path(table).write_text("u,v,kind\n" + "".join(f"{i % 5},{i * 7 % 24},{'ab'[i % 2]}\n" for i in range(24)))
     machine = ["--machine", "oneLSM:gamma=1,sigma=1", "--folds", "2"]
     Path(config).write_text(
         f"name: lab\ndatasets: [{{path: {json.dumps(table)}}}]\nmachines: oneLSM\nfolds: 2\n"

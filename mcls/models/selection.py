@@ -307,6 +307,8 @@ class Quest:
         if say is not None:
             for text in remarks:
                 say(text)
+        if self.on_step is not None:
+            self.on_step("fitting to all rows", 0, None)
         estimator = self.estimator.set_params(**found.best_point)
         estimator.fit(self.table, self.classes[self.codes])
         tested = np.concatenate(found.tests)

@@ -66,8 +66,8 @@ def test_the_error_of_a_sample_says_on_how_many_rows_it_was_measured(tmp_path, m
     monkeypatch.setattr("mcls.models.selection.SWEEP_ROWS", 60)
     out = call("fit", IRIS, "--nested", "--folds", 3, "--grid", "gamma=1,sigma=1", "-o", tmp_path / "m")[1]
     for line in (line for line in out.splitlines() if "CV error" in line):
-        assert re.search(r"CV error [\d.]+ % on a sample of 60 of the 150 rows", line)
-    assert "(3 folds of 60 of the 150 rows, seed 0)" in call("inspect", tmp_path / "m")[1]
+        assert re.search(r"CV error on a sample of 60 of the 150 rows [\d.]+ %", line)
+    assert "3 folds of 60 of the 150 rows, seed 0" in call("inspect", tmp_path / "m")[1]
 
 
 def test_what_is_printed_with_the_nested_error_comes_from_the_same_choice(tmp_path):

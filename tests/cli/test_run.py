@@ -148,7 +148,7 @@ def test_a_disk_that_fills_up_keeps_what_is_done(config, tmp_path, monkeypatch):
 
     def fills(source, target):
         calls.append(target)
-        if len(calls) > 5:  # config.yaml, environment.json and three cells
+        if len(calls) > 6:  # config.yaml, plan.json, environment.json and three cells
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         real(source, target)
 

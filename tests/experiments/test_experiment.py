@@ -20,7 +20,7 @@ def test_the_folder_has_everything(tmp_path, monkeypatch):
     experiment.run()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["out"]
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["small"]
-    names = ["cells", "config.yaml", "environment.json", "summary.csv", "summary.md"]
+    names = ["cells", "config.yaml", "environment.json", "plan.json", "summary.csv", "summary.md"]
     assert sorted(p.name for p in experiment.folder.iterdir()) == names
     environment = json.loads((experiment.folder / "environment.json").read_text())
     assert {"python", "packages", "cpu", "cores", "platform", "libraries", "blas_threads"} <= environment.keys()
@@ -35,7 +35,7 @@ def test_the_folder_has_everything(tmp_path, monkeypatch):
         {"protocol": "nested", "inner_folds": 3},
         {"protocol": "hold-out", "train": 40, "folds": None},
         {"protocol": "5x2cv", "replicates": None, "folds": None},
-        {"machines": [{"name": "voLSSVM", "labelbook": ["pm1", "mincorr"], "options": {"bias": True}}]},
+        {"machines": [{"name": "voLSSVM", "labelbook": ["alignment", "mincorr"], "options": {"bias": True}}]},
         {"machines": [{"name": "oneLSM", "grid": {"gamma": "2^-1..2^1"}}, "ovO:kernel=linear"]},
     ],
 )

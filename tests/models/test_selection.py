@@ -166,16 +166,22 @@ def test_a_large_table_is_searched_on_a_sample_and_fitted_whole(monkeypatch):
     assert len(found.estimator.X_fit_) == 150
 
 
+def few_landmarks(monkeypatch, count):
+    """Let oneLSM have so few landmarks where its matrix does not fit."""
+    many_rows = {"solver": "nystrom", "n_landmarks": count}
+    monkeypatch.setitem(MACHINES, "oneLSM", replace(MACHINES["oneLSM"], many_rows=many_rows))
+
+
 def test_onelsm_goes_to_landmarks_when_its_matrix_does_not_fit(monkeypatch):
     monkeypatch.setattr(selection, "available_bytes", lambda: memory.exact_fit_bytes(149))
-    monkeypatch.setattr(selection, "LANDMARKS", 40)
+    few_landmarks(monkeypatch, 40)
     found = select(X, Y, grid=GRID)
     assert found.estimator.solver == "nystrom"
     assert len(found.estimator.X_fit_) == 40
-    assert "solver=nystrom with 40 landmarks instead" in found.notes[0]
+    assert "solver=nystrom,n_landmarks=40 instead" in found.notes[0]
     assert found.estimator.score(X, Y) > 0.9
     for machine in ("voLSSVM", "oneLSM:solver=exact"):
-        with pytest.raises(McLsError, match="use oneLSM:solver=nystrom, or fewer rows"):
+        with pytest.raises(McLsError, match="use oneLSM:solver=nystrom,n_landmarks=40, or fewer rows"):
             select(X, Y, machine=machine, grid=GRID)
     assert select(X, Y, "elm:n_hidden=30", {"C": [1.0]}, folds=3).notes == []  # it has no kernel matrix
 
@@ -192,19 +198,25 @@ def errors_of(found):
 def test_the_error_is_that_of_the_landmark_machine_which_is_saved(given, monkeypatch):
     if given == "oneLSM":  # where memory makes landmarks of it
         monkeypatch.setattr(selection, "available_bytes", lambda: memory.exact_fit_bytes(149))
-        monkeypatch.setattr(selection, "LANDMARKS", 6)
+        few_landmarks(monkeypatch, 6)
     found = select(X, Y, given, GRID, folds=3, nested=True)
     assert len(found.estimator.X_fit_) == 6
     assert all(ours == pytest.approx(refitted) for ours, refitted in errors_of(found))
     quest = selection.prepare(X, Y, given, GRID, folds=3)
     task = replace(quest.task(quest.search(), np.arange(150)), engine="refit", estimator=clone(found.estimator))
-    assert found.nested_error == protocols.nested(task, derive(0, "folds"), 3, 3)["error"]
+    assert found.nested_error == protocols.nested(task, derive(0, "folds"), folds=3, inner_folds=3)["error"]
     _, ranked = ranking.rank(X, Y, GRID, (given, "oneLSM:gamma=16,sigma=0.01"), folds=3)
     assert {r.machine: r.error for r in ranked.machines}[given] == found.error
 
 
 def test_with_a_landmark_for_each_training_row_the_exact_sweep_serves(monkeypatch):
-    monkeypatch.setattr(OneLSM, "sweep_features", lambda *args, **settings: pytest.fail("landmarks were swept"))
+    real = OneLSM._sweep
+
+    def only_exact(self, *args):
+        assert self.solver == "exact"
+        return real(self, *args)
+
+    monkeypatch.setattr(OneLSM, "_sweep", only_exact)
     found = select(X, Y, "oneLSM:solver=nystrom,n_landmarks=140", GRID, folds=3)
     assert found.estimator.solver == "nystrom"
     monkeypatch.undo()

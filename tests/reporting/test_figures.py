@@ -14,7 +14,7 @@ from mcls.packing import pack
 from mcls.papers import PAPERS
 from mcls.papers.honeine2013.error_bars import error_bars
 from mcls.papers.honeine2013.overview import overview
-from mcls.reporting.plots import PLOTS, draw, draw_all, drawing
+from mcls.reporting.plots import PLOTS, draw, draw_all, drawing, get_plot
 from mcls.reporting.plots.growth import growth, read_bench
 from mcls.reporting.plots.heatmap import choices, grid_errors, heatmap, power
 from mcls.reporting.plots.own import draw_own
@@ -36,7 +36,7 @@ def test_an_empty_store_draws_only_what_needs_none(tmp_path):
 def test_both_files_are_the_same_whenever_they_are_drawn(tmp_path):
     digests = []
     for folder in (tmp_path / "a", tmp_path / "b"):
-        ((_, files),) = draw("labelbooks", Studies(folder))
+        (files,) = draw(PLOTS["labelbooks"], Studies(folder)).values()
         assert [path.suffix for path in files] == [".png", ".svg"]
         digests.append([hashlib.sha256(path.read_bytes()).hexdigest() for path in files])
     assert digests[0] == digests[1]
@@ -44,7 +44,7 @@ def test_both_files_are_the_same_whenever_they_are_drawn(tmp_path):
 
 def test_an_unknown_figure_gets_the_nearest_name(tmp_path):
     with pytest.raises(McLsError, match="did you mean 'ranks'"):
-        list(draw("rank", Studies(tmp_path)))
+        get_plot("rank")
 
 
 def test_grid_errors_have_one_axis_a_parameter():
@@ -145,7 +145,7 @@ def test_figures_from_a_made_up_store_say_quick(tmp_path, name):
         "noumir2011-iris",
     ):
         fill(studies[study], lambda cell: 0.1 + 0.001 * len(cell.machine))
-    for stem, files in draw(name, studies):
+    for stem, files in draw(PLOTS[name], studies).items():
         if stem == "regions-pavia":
             assert files == []
         else:
@@ -159,7 +159,7 @@ def test_coding_matrices_are_those_of_the_store(tmp_path):
     for cell in study.experiment.plan.cells:
         facts = [{"rows": 3, "columns": 2, "code": pack(M), "row_classes": [0, 1, 1]}]
         study.experiment.store.write(record(cell, 0.1, facts=facts))
-    ((_, files),) = draw("codes", studies)
+    (files,) = draw(PLOTS["codes"], studies).values()
     text = files[1].read_text(encoding="utf-8")
     assert all(f"{m}, {c}" in text for m in ("decoc", "sub-ecoc") for c in ("fqmi", "fldr"))
 

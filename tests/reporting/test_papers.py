@@ -242,7 +242,7 @@ AVERAGES = {
 def test_xue_s_average_rows_are_the_printed_ones_beside_our_mean_over_the_data_sets(tmp_path, table_id, kernel):
     studies = Studies(tmp_path, is_quick=True)
     # Six data sets at 10, 20, ... 60 % error; two repeats one point to either side: a deviation of √2.
-    order = [entry.label for entry in studies[f"xue2013-{kernel}"].as_run.datasets]
+    order = list(studies[f"xue2013-{kernel}"].plan.datasets)
     fill(
         studies[f"xue2013-{kernel}"],
         lambda cell: 0.1 * (1 + order.index(cell.dataset.label)) + (0.01 if cell.replicate else -0.01),
