@@ -6,6 +6,7 @@ import inspect
 import json
 import math
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -298,11 +299,16 @@ def grid_values(name: str, values: Any) -> list[Any]:
     for value in parsed:
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             raise McLsError(f"'{name}': {value!r} is not a number or a word")
-        if isinstance(value, int | float) and not math.isfinite(value):
+        if isinstance(value, int | float) and not _is_finite(value):
             raise McLsError(f"'{name}': {value} is not a finite number")
     if len(set(parsed)) < len(parsed):
         raise McLsError(f"'{name}' lists a value twice")
     return parsed
+
+
+def _is_finite(value: float) -> bool:
+    """Whether a number fits into a float; a whole number may be too long for ``math.isfinite``."""
+    return abs(value) <= sys.float_info.max
 
 
 def check_grid(estimator: Any, grid: Mapping[str, Any]) -> None:
@@ -338,7 +344,7 @@ def _check_kind(name: str, value: Any, default: Any) -> None:
         if not isinstance(value, bool):
             raise McLsError(f"'{name}' is true or false, got {value!r}")
     elif isinstance(default, int | float):
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not _is_finite(value):
             raise McLsError(f"'{name}' takes a finite number, got {value!r}")
         if isinstance(default, int) and value != int(value):
             raise McLsError(f"'{name}' takes a whole number, got {value!r}")
