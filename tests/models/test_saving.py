@@ -6,7 +6,6 @@ import hashlib
 import inspect
 import io
 import json
-import struct
 import zipfile
 
 import numpy as np
@@ -223,7 +222,6 @@ def test_content_that_is_no_model_is_refused_though_its_checksum_fits(saved, cha
 
 def members(path, entries, **options):
     """A zip of our own making, closed by a checksum that fits."""
-
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", **options) as file:
         for name, data in entries:
@@ -281,7 +279,7 @@ def test_a_directory_that_points_before_the_file_is_refused(tmp_path):
     members(path, [GOOD, ("arrays/0.npy", npy(np.zeros(2)))])
     body = path.read_bytes()[:-64]
     at = body.rindex(b"PK\x05\x06") + 16  # where the directory says that it begins; members are counted from there
-    body = body[:at] + struct.pack("<I", struct.unpack("<I", body[at : at + 4])[0] + 1000) + body[at + 4 :]
+    body = body[:at] + (int.from_bytes(body[at : at + 4], "little") + 1000).to_bytes(4, "little") + body[at + 4 :]
     path.write_bytes(body + hashlib.sha256(body).hexdigest().encode())
     with pytest.raises(McLsError, match="is damaged"):
         mcls.load(path)
