@@ -11,6 +11,7 @@ mcls.errors.McLsError: unknown decision rule 'nearst'; did you mean 'nearest'? (
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -26,8 +27,13 @@ class Check(Protocol):
         """Raise an ``McLsError`` unless ``value`` is one that the parameter ``name`` may have."""
 
 
+def is_finite(value: Any) -> bool:
+    """Whether a number fits into a float; a whole number may be too long for ``math.isfinite``."""
+    return bool(abs(value) <= sys.float_info.max)
+
+
 def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(float(value))
+    return isinstance(value, Real) and not isinstance(value, bool) and is_finite(value)
 
 
 @dataclass(frozen=True)

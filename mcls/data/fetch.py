@@ -216,7 +216,7 @@ def _copy_http(url: str, out: _Bounded, bar: Progress | None) -> None:
         raise UnavailableError(f"{url}: {answer}") from None
     except (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError) as error:
         raise _MayPassError(_reason(error)) from None
-    except requests.RequestException as error:
+    except (requests.RequestException, ValueError) as error:  # headers that are not HTTP break the parsers
         raise UnavailableError(f"{url}: {error}") from None
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from mcls.errors import McLsError, unknown_name
 from mcls.kernels import PRECOMPUTED
 from mcls.machines.base import BaseMachine, parameter_checks
+from mcls.parameters import is_finite
 
 #: More points than this in one grid is taken for a slip.
 MOST_POINTS = 100_000
@@ -70,7 +71,7 @@ def grid_values(name: str, values: Any) -> list[Any]:
     for value in parsed:
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             raise McLsError(f"'{name}': {value!r} is not a number or a word")
-        if isinstance(value, int | float) and not math.isfinite(value):
+        if isinstance(value, int | float) and not is_finite(value):
             raise McLsError(f"'{name}': {value} is not a finite number")
     if len(set(parsed)) < len(parsed):
         raise McLsError(f"'{name}' lists a value twice")

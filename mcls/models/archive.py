@@ -91,7 +91,9 @@ def read_archive(path: Path | str) -> tuple[dict[str, Any], list[Array]]:
             members = _members(path, archive, len(data))
             content = _read_json(path, members.pop(_JSON))
             arrays = [_read_array(path, members[name]) for name in sorted(members, key=_number)]
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+    except McLsError:
+        raise
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, OSError, ValueError) as error:
         raise McLsError(f"{path} is damaged: {error}") from None
     return content, arrays
 

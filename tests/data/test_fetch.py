@@ -146,6 +146,23 @@ def test_a_connection_that_breaks_is_no_file(cache: Path, serve: Serve, iris_raw
     assert list(cache.rglob("*.data")) == []
 
 
+@pytest.mark.parametrize(
+    "status, name, value",
+    [(200, "Content-Length", "gzip"), (302, "Location", "http://[::1")],
+)
+def test_headers_that_are_no_http_are_no_file(
+    status: int, name: str, value: str, cache: Path, serve: Serve, iris_raw: bytes
+) -> None:
+    def lie(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(status)
+        handler.send_header(name, value)
+        handler.end_headers()
+        handler.wfile.write(iris_raw)
+
+    with pytest.raises(UnavailableError, match=r"iris\.data: "):
+        fetch(card_at(Source(url=serve({"iris.data": lie}) + "/iris.data")))
+
+
 def test_a_silent_server_is_left_alone(cache: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mcls.data.fetch.TIMEOUT", (5, 0.05))
     done = threading.Event()

@@ -98,6 +98,11 @@ def test_settings_by_protocol():
         (BASE + "grid:\n  gamma: 2^4..2^-4", "lab.yaml:3: grid: 'gamma': '2^4..2^-4': a range goes up"),
         (BASE + "grid: {gamma: 2^4000}", "grid: 'gamma': '2^4000' leaves the range"),
         (BASE + "grid: {gamma: [1, .nan]}", "grid: 'gamma': nan is not a finite number"),
+        (BASE + f"grid: {{gamma: [1, 1{'0' * 400}]}}", "000 is not a finite number"),
+        (
+            f"datasets: iris\nmachines: {{name: ovO, options: {{gamma: 1{'0' * 400}}}}}",
+            "'gamma' takes a finite number, got 1000",
+        ),
         (BASE + "grid: {gamma: [1, 1.0]}", "grid: 'gamma' lists a value twice"),
         (BASE + "grid: {gama: 1}", "unknown parameter in 'grid': 'gama'; did you mean 'gamma'?"),
         (BASE + "grid: {gamma: -1}", "gamma must be a positive number, got -1"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import io
 import json
@@ -223,8 +224,6 @@ def test_content_that_is_no_model_is_refused_though_its_checksum_fits(saved, cha
 
 def members(path, entries, **options):
     """A zip of our own making, closed by a checksum that fits."""
-    import hashlib
-
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", **options) as file:
         for name, data in entries:
@@ -275,6 +274,17 @@ def test_tricks_of_the_container_are_refused(tmp_path, entries, options, complai
     with pytest.raises(McLsError, match=complaint):
         mcls.load(path)
     assert [p.name for p in tmp_path.rglob("*")] == ["inner", "m.mcls"]
+
+
+def test_a_directory_that_points_before_the_file_is_refused(tmp_path):
+    path = tmp_path / "m.mcls"
+    members(path, [GOOD, ("arrays/0.npy", npy(np.zeros(2)))])
+    body = path.read_bytes()[:-64]
+    at = body.rindex(b"PK\x05\x06") + 16  # where the directory says that it begins; members are counted from there
+    body = body[:at] + (int.from_bytes(body[at : at + 4], "little") + 1000).to_bytes(4, "little") + body[at + 4 :]
+    path.write_bytes(body + hashlib.sha256(body).hexdigest().encode())
+    with pytest.raises(McLsError, match="is damaged"):
+        mcls.load(path)
 
 
 def test_no_code_of_ours_unpickles():

@@ -42,7 +42,7 @@ class Attack(ABC):
     what: str  # is tried, in a few words
     full: int | None = None  # tries of the suite; None: all there are
     short: int  # tries of the short form
-    lanes: int | None = None  # tries at the same time at most; None: one for each job
+    lanes: int | None = None  # tries at the same time; None: one for each job
     shuffled = True  # whether the first tries stand for all
 
     def absent(self) -> str | None:
@@ -107,7 +107,7 @@ def carry_out(
             numbers = range(len(tries))[only : only + 1]
             print(f"try {only} of {len(tries)}: {tries[only]!r} in {root / str(only)}")
         make = partial(_make, attack, tries, seed, root, only is not None)
-        for number, tally in _carried_out(make, numbers, min(jobs, attack.lanes or jobs)):
+        for number, tally in _carried_out(make, numbers, attack.lanes or jobs):
             result.tried += tally.tried
             result.failed += tally.failed
             result.faults += [(number, fault) for fault in tally.faults]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import encodings
 import importlib
 import os
 import pkgutil
@@ -27,7 +28,10 @@ _ANYWHERE = ("/dev/null", "/dev/tty")
 
 
 def import_everything() -> None:
-    """Import what any command may need, so that no child has to."""
+    """Import what any command may need, so that no child has to; it may have become a user who cannot read it."""
+    for module in pkgutil.iter_modules(encodings.__path__, "encodings."):
+        with contextlib.suppress(ImportError):  # some are of other systems
+            importlib.import_module(module.name)
     for module in pkgutil.walk_packages(mcls.__path__, "mcls."):
         if not module.name.startswith("mcls.benchmarks") and not module.name.endswith("__main__"):
             importlib.import_module(module.name)

@@ -35,6 +35,7 @@ class Mirrors(Mutated):
     what = "hostile answers of a mirror to data fetch"
     full = 800
     short = 10
+    lanes = 4  # most of the time is spent waiting for the network
 
     def prepare(self, place: Place) -> None:
         """Start the server, a process of its own."""

@@ -45,10 +45,9 @@ class Moments(Attack):
             ended = child.wait(until=after(moment))
             if ended is None:
                 kills += 1
-                under_way = (place.work / "out").exists()
                 child.kill(number)
                 ended = child.end()
-                faults += stopped(ended, number, under_way)
+                faults += stopped(ended, number)
             faults += self.lab.whole(place) + lab.changed(before, lab.done(place))
             if ended.code == 0:
                 break
@@ -65,11 +64,15 @@ def after(seconds: float) -> forks.Condition:
     return lambda: time.monotonic() >= moment
 
 
-def stopped(ended: Ended, number: int, under_way: bool) -> list[str]:
-    """What was wrong with how a run took a signal; before its work began, the interpreter's own ways will do."""
+def stopped(ended: Ended, number: int) -> list[str]:
+    """What was wrong with how a run took a signal.
+
+    Before its work begins and after it has ended the ways of the interpreter will do; what a run must say while it
+    works is tried at each of its steps.
+    """
     codes = {signal.SIGKILL: (-9,), signal.SIGTERM: (143, -15), signal.SIGINT: (130, -2, 1)}[
         signal.Signals(number)
     ]
-    if not under_way:
-        return [] if ended.code in (0, *codes) else ended.faults(0, *codes)
-    return ended.faults(0, codes[0])
+    if number == signal.SIGINT and ended.err.rstrip().endswith("KeyboardInterrupt") and ended.code in codes:
+        return []
+    return ended.faults(0, *codes)

@@ -107,5 +107,7 @@ class Ended:
 
     @property
     def _refused_in_one_line(self) -> bool:
+        if "Usage: " in self.out:
+            return True  # half a command, such as "mcls data", is answered by its help
         lines = self.err.splitlines()
         return bool(lines) and lines[-1].startswith("mcls: ") and sum(s.startswith("mcls: ") for s in lines) == 1

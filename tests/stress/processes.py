@@ -53,10 +53,9 @@ class Fresh(Attack):
             ended = ended or child.wait(until=after(moment))
             if ended is None:
                 kills += 1
-                under_way = _begun(place)
                 child.kill(number)
                 ended = child.end()
-                faults += stopped(ended, number, under_way)
+                faults += stopped(ended, number)
             faults += self.lab.whole(place) + lab.changed(before, lab.done(place))
         lab.age(place)
         before = lab.done(place)
@@ -105,7 +104,7 @@ class Workers(Attack):
             faults += child.end(120).faults(0)
         else:
             child.kill(number)
-            faults += stopped(child.end(), number, under_way=True)
+            faults += stopped(child.end(), number)
             faults += _left_behind(child.pid)
         faults += self.lab.whole(place)
         lab.age(place)

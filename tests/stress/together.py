@@ -63,7 +63,8 @@ class Together(Attack):
                 computed += int(found[1])
         if computed > experiment.cells + _TWICE:
             faults.append(f"{computed} cells were computed in all, of {experiment.cells}")
-        faults += experiment.finished(place)
+        lab.age(place)
+        faults += forks.run(place, *lab.RUN).faults(0) + experiment.finished(place)
         return Tally(
             1, [f"{experiment.cells} cells, {'fresh' if fresh else 'forked'}: {fault}" for fault in faults]
         )
