@@ -11,6 +11,7 @@ mcls.errors.McLsError: unknown decision rule 'nearst'; did you mean 'nearest'? (
 from __future__ import annotations
 
 import math
+import reprlib
 import sys
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -46,7 +47,7 @@ class Number:
 
     def __call__(self, name: str, value: Any) -> None:
         if not _is_number(value) or not self.at_least <= value <= self.at_most:
-            raise McLsError(f"{name} must be {self.wanted}, got {value!r}")
+            raise McLsError(f"{name} must be {self.wanted}, got {reprlib.repr(value)}")
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Positive:
 
     def __call__(self, name: str, value: Any) -> None:
         if not _is_number(value) or value <= 0:
-            raise McLsError(f"{name} must be a positive number, got {value!r}")
+            raise McLsError(f"{name} must be a positive number, got {reprlib.repr(value)}")
 
 
 def width() -> Number:
@@ -74,7 +75,9 @@ class Whole:
         if self.as_float and isinstance(value, float) and value.is_integer():
             value = int(value)
         if not isinstance(value, Integral) or isinstance(value, bool) or value < self.at_least:
-            raise McLsError(f"{name} must be a whole number of at least {self.at_least}, got {value!r}")
+            raise McLsError(
+                f"{name} must be a whole number of at least {self.at_least}, got {reprlib.repr(value)}"
+            )
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ class Flag:
 
     def __call__(self, name: str, value: Any) -> None:
         if not isinstance(value, bool) and type(value).__name__ not in ("bool_", "bool"):
-            raise McLsError(f"'{name}' is true or false, got {value!r}")
+            raise McLsError(f"'{name}' is true or false, got {reprlib.repr(value)}")
 
 
 @dataclass(frozen=True)

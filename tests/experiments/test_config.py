@@ -101,7 +101,7 @@ def test_settings_by_protocol():
         (BASE + f"grid: {{gamma: [1, 1{'0' * 400}]}}", "000 is not a finite number"),
         (
             f"datasets: iris\nmachines: {{name: ovO, options: {{gamma: 1{'0' * 400}}}}}",
-            "'gamma' takes a finite number, got 1000",
+            "gamma must be a positive number, got 1000",
         ),
         (BASE + "grid: {gamma: [1, 1.0]}", "grid: 'gamma' lists a value twice"),
         (BASE + "grid: {gama: 1}", "unknown parameter in 'grid': 'gama'; did you mean 'gamma'?"),

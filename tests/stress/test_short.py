@@ -33,7 +33,7 @@ def test_an_injected_failure_is_seen_where_it_is_made(tmp_path):
         sys.executable,
         "-m",
         "tests.stress.inject",
-        "3",
+        "6",
         "kill",
         "--",
         "run",
