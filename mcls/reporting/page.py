@@ -53,7 +53,7 @@ def write_report(
     sections.append(
         _Section("performance", "Performance", [measured] if measured else [], _pictures("performance", figures))
     )
-    loaded = studies.loaded()
+    loaded = sorted(studies.loaded(), key=lambda study: study.name)
     text = render(
         "report.html",
         banner=QUICK_NOTE if studies.quick else "",
@@ -157,7 +157,9 @@ def _environments(studies: Sequence[Study]) -> Iterator[tuple[str, str, str]]:
     """Every different environment that cells were computed in: the machine, the studies, and all of it as JSON."""
     seen: dict[str, list[str]] = {}
     for study in studies:
-        for text in {_as_json(r["environment"]) for f in study.figures for r in f.records if r is not None}:
+        for text in sorted(
+            {_as_json(r["environment"]) for f in study.figures for r in f.records if r is not None}
+        ):
             seen.setdefault(text, []).append(study.name)
     for text, names in seen.items():
         yield named_machine(json.loads(text)), ", ".join(names), text
