@@ -248,7 +248,7 @@ def sweep_rls(
     """Out-of-fold class values (γ, |S|, ℓ) of each fold; NaN where the normal equations lose their digits.
 
     K·K sums over the training points, so a fold S changes every entry of G; but
-    K₋S,₋S K₋S,₋S = [K·K]₋S,₋S − K₋S,S K_S,₋S. What remains is one Cholesky factorisation a fold and γ (for nine
+    K₋S,₋S K₋S,₋S = [K·K]₋S,₋S − K₋S,S K_S,₋S, unless that cancels. What remains is one Cholesky factorisation a fold and γ (for nine
     γ an eigendecomposition a fold is dearer). Orthogonal labels make G and H block-diagonal by class: ℓ small
     systems.
     """
@@ -263,6 +263,8 @@ def sweep_rls(
             problem = _RLS.of(K, y, L, train, rows, regularizer)
             K_out = K[np.ix_(outside, rows)]
             KK_rows = KK[np.ix_(rows, rows)] - K_out.T @ K_out
+            if (KK_rows.diagonal() < 0.1 * KK.diagonal()[rows]).any():  # the rows left out were most of the sum
+                KK_rows = problem.K.T @ problem.K
             K_test = K[np.ix_(test, rows)]
             for i, gamma in enumerate(gammas):
                 beta, kept = problem.solve(gamma, KK_rows)
