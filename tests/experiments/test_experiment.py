@@ -35,7 +35,7 @@ def test_the_folder_has_everything(tmp_path, monkeypatch):
         {"protocol": "nested", "inner_folds": 3},
         {"protocol": "hold-out", "train": 40, "folds": None},
         {"protocol": "5x2cv", "replicates": None, "folds": None},
-        {"machines": [{"name": "voLSSVM", "labelbook": ["pm1", "mincorr"], "options": {"bias": True}}]},
+        {"machines": [{"name": "voLSSVM", "labelbook": ["consistency", "mincorr"], "options": {"bias": True}}]},
         {"machines": [{"name": "oneLSM", "grid": {"gamma": "2^-1..2^1"}}, "ovO:kernel=linear"]},
     ],
 )
