@@ -20,6 +20,9 @@ Array = np.ndarray
 _DIGITS = 1e8
 _CANCELS = 1e-4
 
+#: In a narrow kernel classes of one size have equal biases: at full precision rounding would order them.
+BIAS_DECIMALS = 12
+
 
 def indicators(y: Array, n_classes: int) -> Array:
     """Indicator matrix (n, ℓ) of the class codes."""

@@ -49,14 +49,11 @@ import numpy as np
 from scipy.linalg import eigh, svd
 
 from mcls.solvers.linear import LARGEST_CONDITION, SMALLEST_RCOND, solve_spd, warn_of_lost_digits
-from mcls.solvers.lsm import indicators
+from mcls.solvers.lsm import BIAS_DECIMALS, indicators
 from mcls.solvers.spectrum import pivoted_factor
 
 Array = np.ndarray
 Path = Sequence[tuple[float, float]]  # the (λ₁, λ₂) of each point
-
-# In a narrow kernel classes of one size have equal biases: at full precision rounding would order them.
-_BIAS_DECIMALS = 12
 
 
 def spectrum(K: Array) -> tuple[Array, Array]:
@@ -106,7 +103,7 @@ def fit_lssvm(K: Array, y: Array, norms: Array, lambda1: float, lambda2: float) 
         V, solved = solve.penalised(c), solve.shrink(c, whitened)
         penalty = tau * (V.T @ whitened[:, 1]) @ (V.T @ solved)  # (2,)
         b[c] = (2 * left[c] - left_of_one + penalty[0]) / (left_of_one + penalty[1])
-        b[c] = np.round(b[c], _BIAS_DECIMALS)
+        b[c] = np.round(b[c], BIAS_DECIMALS)
         alpha[:, c] = solve.colour(solved[:, 0] - b[c] * solved[:, 1])
     return alpha, b
 
@@ -199,7 +196,7 @@ def sweep_lssvm(K: Array, K_test: Array, y: Array, norms: Array, path: Path) -> 
         b = (2 * left - left_of_one + (penalty * shrink * (q_1 * q_t)).sum(axis=2)) / (
             left_of_one + (penalty * shrink * q_1**2).sum(axis=2)
         )
-        b = np.round(b, _BIAS_DECIMALS)  # (λ₂, ℓ)
+        b = np.round(b, BIAS_DECIMALS)  # (λ₂, ℓ)
         shrunk = shrink * (q_t - b[:, :, None] * q_1)
         out[at] = D @ np.einsum("cij,acj->aic", P, shrunk) + b[:, None, :]
     return out

@@ -71,10 +71,10 @@ def pivoted_factor(A: Array, tol: float, most: int) -> Array | None:
     Z[pivots - 1] = np.tril(factor[:, :rank])
     probes = np.random.default_rng(0).standard_normal((n, 4))
     products = A @ probes
-    left = np.linalg.norm(products - Z @ (Z.T @ probes))  # about twice the norm of A − ZZᵀ
-    if left > 1e-16 * n * np.linalg.norm(products):
-        return None
-    return Z
+    left = np.linalg.norm(
+        products - Z @ (Z.T @ probes)
+    )  # about twice the norm of A − ZZᵀ, whose trace is at most n·tol
+    return Z if left <= n * (2 * tol + 1e-16 * np.linalg.norm(products)) else None
 
 
 def _has_full_rank(A: Array) -> bool:

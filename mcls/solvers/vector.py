@@ -15,7 +15,7 @@ from scipy.optimize import linprog
 
 from mcls.errors import McLsError
 from mcls.solvers.linear import SMALLEST_RCOND, Factor, solve_spd, warn_of_lost_digits
-from mcls.solvers.lsm import add_ridge, indicators
+from mcls.solvers.lsm import BIAS_DECIMALS, add_ridge, indicators
 from mcls.solvers.spectrum import Spectrum, fold_runs
 
 Array = np.ndarray
@@ -110,7 +110,7 @@ def _eliminate_bias(u: Array, Y: Array) -> tuple[Array, Array]:
     """
     Yu = Y @ u  # (..., r, 1 + r)
     b = np.linalg.solve(Yu[..., 1:], Yu[..., :1])  # (..., r, 1)
-    return u[..., 0] - np.matmul(u[..., 1:], b)[..., 0], b[..., 0]
+    return u[..., 0] - np.matmul(u[..., 1:], b)[..., 0], np.round(b[..., 0], BIAS_DECIMALS)
 
 
 def sweep_lssvm(
@@ -248,9 +248,9 @@ def sweep_rls(
     """Out-of-fold class values (γ, |S|, ℓ) of each fold; NaN where the normal equations lose their digits.
 
     K·K sums over the training points, so a fold S changes every entry of G; but
-    K₋S,₋S K₋S,₋S = [K·K]₋S,₋S − K₋S,S K_S,₋S. What remains is one Cholesky factorisation a fold and γ (for nine
-    γ an eigendecomposition a fold is dearer). Orthogonal labels make G and H block-diagonal by class: ℓ small
-    systems.
+    K₋S,₋S K₋S,₋S = [K·K]₋S,₋S − K₋S,S K_S,₋S, where that does not cancel. What remains is one Cholesky
+    factorisation a fold and γ (for nine γ an eigendecomposition a fold is dearer). Orthogonal labels make G and H
+    block-diagonal by class: ℓ small systems.
     """
     KK = K @ K
     blocks = label_blocks(y, L)
@@ -263,6 +263,8 @@ def sweep_rls(
             problem = _RLS.of(K, y, L, train, rows, regularizer)
             K_out = K[np.ix_(outside, rows)]
             KK_rows = KK[np.ix_(rows, rows)] - K_out.T @ K_out
+            if (KK_rows.diagonal() < 0.1 * KK.diagonal()[rows]).any():  # the rows left out were most of the sum
+                KK_rows = problem.K.T @ problem.K
             K_test = K[np.ix_(test, rows)]
             for i, gamma in enumerate(gammas):
                 beta, kept = problem.solve(gamma, KK_rows)

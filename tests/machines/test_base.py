@@ -189,6 +189,15 @@ def test_sweep_equals_fit_on_raw_features(kernel, name, machine):
         assert labels_that_differ(machine, K, data.y, folds, points(machine)) == 0
 
 
+@pytest.mark.parametrize("regularizer", ["beta", "f"])
+def test_leaving_out_the_largest_row_does_not_cancel(regularizer):
+    X, y = glass()
+    X[0] *= 1e6  # K·K is the square of this row and hardly anything else
+    K = kernel_matrix(X, kernel="linear")
+    machine = VoRLS(regularizer)
+    assert labels_that_differ(machine, K, y, stratified_folds(y, 4, seed=0), points(machine)) == 0
+
+
 @pytest.mark.parametrize(
     "machine", [VoRLS(), LSSVM(), RLSC(), OneLSM(), OvOLSM(), VoLSSVM(), VoLSSVM(bias=True)], ids=repr
 )
