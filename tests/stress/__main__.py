@@ -81,12 +81,11 @@ def main() -> int:
 def _tell(result: Result, seed: int) -> None:
     """Print what came of an attack: of each kind of fault one, and how to see it again."""
     told = f"skipped: {result.skipped}" if result.skipped else f"{result.tried} tried, {result.failed} failed"
-    print(f"{result.attack.name}: {told} ({result.seconds:.0f} s)")
+    print(f"{result.attack.name}: {told} ({result.seconds:.0f} s, {result.cpu_seconds:.0f} s of the processor)")
     kinds: dict[str, list[tuple[int, str]]] = {}
     for number, fault in result.faults:
-        kinds.setdefault(re.sub(r"[^a-z ]*[0-9][^ ]*|'[^']*'|\.[\w.-]+", "", fault)[:150], []).append(
-            (number, fault)
-        )
+        kind = re.sub(r"\([^)]*\)|'[^']*'|\S*\d\S*", "", fault)[:150]  # without names and numbers
+        kinds.setdefault(kind, []).append((number, fault))
     for faults in kinds.values():
         number, fault = faults[0]
         print(f"  {len(faults)} × {fault[:600]}")

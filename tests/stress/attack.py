@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import resource
 import shutil
 import tempfile
 import time
@@ -75,6 +76,7 @@ class Result:
     faults: list[tuple[int, str]] = field(default_factory=list)  # number of the try, what was wrong
     skipped: str | None = None
     seconds: float = 0.0
+    cpu_seconds: float = 0.0
 
 
 def carry_out(
@@ -92,7 +94,7 @@ def carry_out(
         This try alone; its folder is kept.
     """
     result = Result(attack)
-    began = time.monotonic()
+    began, cpu = time.monotonic(), _cpu_seconds()
     result.skipped = "not in the short form" if short and not attack.short else attack.absent()
     if result.skipped is not None:
         return result
@@ -114,8 +116,14 @@ def carry_out(
     finally:
         if only is None:
             shutil.rmtree(root, ignore_errors=True)
-    result.seconds = time.monotonic() - began
+    result.seconds, result.cpu_seconds = time.monotonic() - began, _cpu_seconds() - cpu
     return result
+
+
+def _cpu_seconds() -> float:
+    """Of this process and of all it has waited for."""
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 def _make(

@@ -86,10 +86,7 @@ class Cluster(Attack):
         if ended.code == 1 and not ended.err.strip().splitlines()[-1:][0].startswith("mcls: "):
             faults.append(f"it does not say in one line what happened: {ended.err[-300:]!r}")
         faults += self._lab.whole(place)
-        lab.age(place)
-        before = lab.done(place)
-        last = forks.run(place, *lab.RUN)
-        faults += last.faults(0) + lab.changed(before, lab.done(place)) + self._lab.finished(place)
+        faults += self._lab.resumed(place)
         return Tally(1, [f"{trial}: {fault}" for fault in faults])
 
 

@@ -23,6 +23,7 @@ from .calls import touched
 from .places import Ended, Place
 
 Condition = Callable[[], bool]
+_HELD_BACK = (signal.SIGINT, signal.SIGTERM)  # until the command begins
 _STARTS = ("os.system", "os.exec", "os.posix_spawn", "os.fork", "subprocess.Popen")
 _ANYWHERE = ("/dev/null", "/dev/tty")
 
@@ -102,11 +103,14 @@ def start(
     watched : bool
         Refuse and note every write outside the place, every process started and every connection to elsewhere.
     """
-    (place.logs / "notes").write_bytes(b"")
+    for name in ("out", "err", "notes"):
+        (place.logs / name).write_bytes(b"")
     sys.stdout.flush()
     sys.stderr.flush()
+    signal.pthread_sigmask(signal.SIG_BLOCK, _HELD_BACK)
     pid = os.fork()
     if pid:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _HELD_BACK)
         return Child(pid, place)
     _in_the_child(place, [os.fsencode(str(a)) for a in args], fresh, env, before, watched)
 
@@ -146,6 +150,7 @@ def _in_the_child(
         if fresh is not None:
             if before:
                 before()
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _HELD_BACK)
             command = [os.fsencode(sys.executable), *map(os.fsencode, fresh), *args]
             os.execv(sys.executable, command)
         if watched:
@@ -188,6 +193,7 @@ def _settle(place: Place, env: Mapping[str, str]) -> None:
 def _call(args: list[str]) -> int:
     """Call the command line as its script does: its exit code, and what an interpreter says at the end."""
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _HELD_BACK)
         main(args)
         code = 0
     except SystemExit as ended:

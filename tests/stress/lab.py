@@ -79,6 +79,18 @@ class Lab:
                 faults.append(f"{path.name} is half-written")
         return faults
 
+    def resumed(self, place: Place) -> list[str]:
+        """Run it to its end: what was lost or changed on the way, and what is different in the end.
+
+        A temporary file may be in use by another process, and is cleared by a run of days later.
+        """
+        before = done(place)
+        faults = forks.run(place, *RUN).faults(0) + changed(before, done(place))
+        if self.finished(place):
+            age(place)
+            faults += forks.run(place, *RUN).faults(0)
+        return faults + self.finished(place)
+
     def finished(self, place: Place) -> list[str]:
         """In what a run that has come to its end differs from the undisturbed one."""
         faults, state = [], read_state(place)

@@ -51,10 +51,7 @@ class Moments(Attack):
             faults += self.lab.whole(place) + lab.changed(before, lab.done(place))
             if ended.code == 0:
                 break
-        lab.age(place)
-        before = lab.done(place)
-        last = forks.run(place, *lab.RUN)
-        faults += last.faults(0) + lab.changed(before, lab.done(place)) + self.lab.finished(place)
+        faults += self.lab.resumed(place)
         return Tally(kills, [f"after {kills} kills: {fault}" for fault in faults])
 
 

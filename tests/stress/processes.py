@@ -57,10 +57,7 @@ class Fresh(Attack):
                 ended = child.end()
                 faults += stopped(ended, number)
             faults += self.lab.whole(place) + lab.changed(before, lab.done(place))
-        lab.age(place)
-        before = lab.done(place)
-        last = forks.run(place, *lab.RUN)
-        faults += last.faults(0) + lab.changed(before, lab.done(place)) + self.lab.finished(place)
+        faults += self.lab.resumed(place)
         return Tally(kills, faults)
 
 
@@ -107,10 +104,7 @@ class Workers(Attack):
             faults += stopped(child.end(), number)
             faults += _left_behind(child.pid)
         faults += self.lab.whole(place)
-        lab.age(place)
-        before = lab.done(place)
-        last = forks.run(place, *lab.RUN)
-        faults += last.faults(0) + lab.changed(before, lab.done(place)) + self.lab.finished(place)
+        faults += self.lab.resumed(place)
         faults += [f"left in shared memory: {name}" for name in shared_memory(child.pid)]
         return Tally(1, [f"{signal.Signals(number).name} to a {trial}: {fault}" for fault in faults])
 

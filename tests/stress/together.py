@@ -63,8 +63,7 @@ class Together(Attack):
                 computed += int(found[1])
         if computed > experiment.cells + _TWICE:
             faults.append(f"{computed} cells were computed in all, of {experiment.cells}")
-        lab.age(place)
-        faults += forks.run(place, *lab.RUN).faults(0) + experiment.finished(place)
+        faults += experiment.resumed(place)
         return Tally(
             1, [f"{experiment.cells} cells, {'fresh' if fresh else 'forked'}: {fault}" for fault in faults]
         )
