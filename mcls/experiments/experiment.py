@@ -18,6 +18,7 @@ from mcls.experiments.plan import Plan
 from mcls.experiments.runner import Outcome, Progress, run_cells
 from mcls.experiments.store import Store, write_file
 from mcls.experiments.summary import Line, summarise, to_csv, to_markdown
+from mcls.files import clear_stale
 
 #: In the folder of an experiment.
 PLAN_FILE, CONFIG_FILE = "plan.json", "config.yaml"
@@ -74,6 +75,7 @@ class Experiment:
 
         With ``timing: true`` the cells run one after the other: a time measured beside other work is none.
         """
+        clear_stale(self.folder)
         write_file(self.folder / CONFIG_FILE, self.config_as_run())
         self.write_plan()
         write_file(self.folder / "environment.json", json.dumps(environment(), indent=1) + "\n")

@@ -25,6 +25,7 @@ from mcls.experiments.cells import FORMAT, Cell
 from mcls.experiments.claims import Claims
 from mcls.experiments.pools import InProcess, Pool, Processes
 from mcls.experiments.store import Record, Stamp, Store
+from mcls.files import clear_stale
 
 _MOST_WARNINGS = 5
 _LOOK_AGAIN = 0.2  # seconds between two looks at the cells of another run
@@ -87,7 +88,7 @@ def run_cells(
     keep_going : bool
         Go on after a cell has failed; otherwise stop there.
     """
-    store.remove_stale_temporaries()
+    clear_stale(store.folder)
     todo: dict[str, Cell] = {}
     before: dict[str, Stamp | None] = {}
     for cell in cells:

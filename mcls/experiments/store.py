@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +13,6 @@ from mcls.errors import McLsError
 from mcls.experiments.cells import Cell
 from mcls.experiments.records import Record, decode, encode
 from mcls.files import write_atomic
-
-_STALE_AFTER = 3600.0  # seconds; a younger temporary file may belong to a run that is still going
 
 #: What tells one content of a file from another: files are replaced, never changed.
 Stamp = tuple[int, int, int]
@@ -108,13 +104,6 @@ class Store:
     def write(self, record: Record) -> None:
         """Put a record in its place."""
         write_file(self.path(record["key"]), encode(record))
-
-    def remove_stale_temporaries(self) -> None:
-        """Remove what killed runs left half-written."""
-        for path in self.folder.glob(".*.tmp"):
-            with contextlib.suppress(OSError):
-                if time.time() - path.stat().st_mtime > _STALE_AFTER:
-                    path.unlink()
 
 
 def write_file(path: Path, content: str | bytes) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -64,3 +66,15 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path):
     (tmp_path / "out").write_text("a file in the way")
     with pytest.raises(McLsError, match=r"cannot write .*; nothing was left half-written"):
         make_experiment(tmp_path / "out").run()
+
+
+def test_a_run_clears_what_killed_ones_left_half_written_long_ago(tmp_path):
+    experiment = make_experiment(tmp_path)
+    experiment.run()
+    for folder in (experiment.folder, experiment.store.folder):
+        for name, age in ((".mcls-0.tmp", 2 * 86400), (".mcls-1.tmp", 60)):
+            (folder / name).touch()
+            os.utime(folder / name, (time.time() - age,) * 2)
+    experiment.run()  # nothing is left to write
+    for folder in (experiment.folder, experiment.store.folder):
+        assert [path.name for path in folder.glob(".mcls-*")] == [".mcls-1.tmp"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import time
 
 import pytest
 
@@ -138,13 +137,3 @@ def test_a_full_disk_is_one_clear_line_and_leaves_what_was_there(store, cell, mo
     monkeypatch.undo()
     assert store.path(cell.key).read_bytes() == before
     assert list(store.folder.iterdir()) == [store.path(cell.key)]
-
-
-def test_only_old_temporaries_are_removed(store):
-    store.folder.mkdir()
-    old, new, other = (store.folder / name for name in (".a.json.x.tmp", ".b.json.y.tmp", "keep.txt"))
-    for path in (old, new, other):
-        path.touch()
-    os.utime(old, (time.time() - 7200,) * 2)
-    store.remove_stale_temporaries()
-    assert sorted(store.folder.iterdir()) == sorted([new, other])
