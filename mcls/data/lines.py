@@ -19,7 +19,7 @@ MAX_LINE = 2**24  # characters; more is no table but a file without line ends
 BAD_BYTE = re.compile("[\udc80-\udcff]")  # how Python writes a byte that is no UTF-8 (surrogateescape)
 
 
-def find_separator(path: Path) -> str:
+def find_separator(path: Path | str) -> str:
     """Choose the first separator that splits the first lines into equally many cells, and at least two."""
     with _open(path) as stream:
         sample = [line for _, line in zip(range(20), _lines(path, stream)) if line.strip()]
@@ -33,7 +33,7 @@ def find_separator(path: Path) -> str:
     return max(SEPARATORS, key=lambda sep: sample[0].count(sep)) if sample else ","
 
 
-def table_rows(path: Path, sep: str) -> Iterator[tuple[int, list[str]]]:
+def table_rows(path: Path | str, sep: str) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, cells without white space around them), blank lines left out."""
     with _open(path) as stream:
         try:
@@ -48,7 +48,8 @@ def table_rows(path: Path, sep: str) -> Iterator[tuple[int, list[str]]]:
             raise McLsError(f"{path}: line {reader.line_num}: {error}") from None
 
 
-def _open(path: Path) -> IO[str]:
+def _open(path: Path | str) -> IO[str]:
+    path = Path(path)
     try:
         require_file(path)
         opener = gzip.open if path.suffix == ".gz" else open
@@ -92,7 +93,7 @@ def _other_kind(path: Path, start: bytes) -> str | None:
 _WORKBOOK = "a workbook of a spreadsheet; save its sheet as CSV in UTF-8 there, and give that file"
 
 
-def _lines(path: Path, stream: IO[str]) -> Iterator[str]:
+def _lines(path: Path | str, stream: IO[str]) -> Iterator[str]:
     """Yield lines of bounded length, all of them text."""
     number = 0
     try:

@@ -11,6 +11,7 @@ import pytest
 
 import mcls
 from mcls.data import load_table
+from mcls.data.lines import find_separator, table_rows
 from mcls.errors import McLsError
 
 TABLE = b"a,b,kind\n1,2,x\n3,4,y\n"
@@ -75,3 +76,10 @@ def test_a_model_is_no_table(tmp_path):
 def test_a_column_may_have_the_name_of_a_format(tmp_path):
     (tmp_path / "t.csv").write_bytes(TABLE.replace(b"a,", b"PAR1,"))
     assert load_table(tmp_path / "t.csv").feature_names == ("PAR1", "b")
+
+
+def test_a_path_may_be_text(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a;b\n1;2\n")
+    assert find_separator(str(path)) == ";"
+    assert [cells for _, cells in table_rows(str(path), ";")] == [["a", "b"], ["1", "2"]]
