@@ -166,7 +166,8 @@ class BaseMachine(ClassifierMixin, BaseEstimator):
         y : array (n,)
             Class codes 0..ℓ−1.
         folds : list of (train, test)
-            Index arrays. Folds may overlap and need not test every row.
+            Index arrays. Folds may overlap and need not test every row; those that train on the same rows, as in
+            nested cross-validation, share the work.
         points : list of dict
             Parameters, such as ``{"gamma": 0.5}``; with a kernel matrix, those that do not enter the kernel.
         engine : {"fast", "refit"}
@@ -181,8 +182,9 @@ class BaseMachine(ClassifierMixin, BaseEstimator):
         """
         ell = int(y.max()) + 1 if n_classes is None else n_classes
         swept = self.swept if engine == "fast" else ()
-        results = [np.full((len(points), len(test), ell), np.nan) for _, test in folds]
-        fast = [k for k, fold in enumerate(folds) if swept and self._can_sweep(fold, y, ell)]
+        learned, places = _distinct(folds, len(y), self.leaves_rows_out)
+        results = [np.full((len(points), len(asked), ell), np.nan) for _, asked in learned]
+        fast = [k for k, fold in enumerate(learned) if swept and self._can_sweep(fold, y, ell)]
         if self.leaves_rows_out and len(fast) == 1:
             fast = []  # a few factorisations of one training set cost less than a decomposition of all rows
         for shared, members in _groups(points, swept):
@@ -192,25 +194,59 @@ class BaseMachine(ClassifierMixin, BaseEstimator):
             if fast:
                 for name, value in ((name, value) for point in path for name, value in point.items()):
                     parameter_checks(type(self))[name](name, value)  # a fit checks for itself
-                found = machine._sweep(A, y, ell, [folds[k] for k in fast], path, prepared)
+                found = machine._sweep(A, y, ell, [learned[k] for k in fast], path, prepared)
                 for k, scores in zip(fast, found, strict=True):
                     results[k][members] = scores
-            for k, fold in enumerate(folds):
+            for k, fold in enumerate(learned):
                 if np.isnan(results[k][members].sum()):
                     lost = np.flatnonzero(np.isnan(results[k][members]).any(axis=(1, 2))).tolist()
                     refitted = refit(machine, A, y, ell, fold, [path[i] for i in lost])
                     results[k][[members[i] for i in lost]] = refitted
-        return results
+        return [results[k] if at is None else results[k][:, at] for k, at in places]
 
     def _can_sweep(self, fold: Fold, y: Array, n_classes: int) -> bool:
         """Whether ``_sweep`` gives the scores of a fold."""
-        train, test = fold
+        train, asked = fold
         # A fold without some class is another problem (fewer classes, another labelbook): it is refitted.
         if not np.bincount(y[train], minlength=n_classes).all():
             return False
-        used = np.concatenate([train, test]) if self.leaves_rows_out else train
+        used = np.concatenate([train, asked]) if self.leaves_rows_out else train
         times = np.bincount(used, minlength=len(y))
-        return bool((times == 1).all() if self.leaves_rows_out else (times <= 1).all())
+        if not self.leaves_rows_out:
+            return bool((times <= 1).all())
+        # Leaving most rows out costs more than learning from the few others.
+        return len(asked) <= len(train) and bool((times == 1).all())
+
+
+def _distinct(
+    folds: Sequence[Fold], n: int, leaves_rows_out: bool
+) -> tuple[list[Fold], list[tuple[int, Array | None]]]:
+    """Training sets, each once, with the rows to score; and where the scores of each fold are among them.
+
+    Nested cross-validation tests several folds of rows on machines that learn from the same rows. A machine that
+    leaves rows out scores all the rows that a training set lacks. The second part holds, per fold, the place of its
+    training set and the positions of its test rows there; None: all of them, in order.
+    """
+    learned: list[Fold] = []
+    places: list[tuple[int, Array | None]] = []
+    known: dict[bytes, list[int]] = {}
+    for i, (train, _) in enumerate(folds):
+        known.setdefault(np.asarray(train, dtype=np.intp).tobytes(), []).append(i)
+    where: dict[int, tuple[int, Array | None]] = {}
+    for members in known.values():
+        train, test = folds[members[0]]
+        asked = test if len(members) == 1 else np.unique(np.concatenate([folds[i][1] for i in members]))
+        if leaves_rows_out and len(train) + len(asked) < n:
+            rest = np.setdiff1d(np.arange(n), train)
+            asked = rest if np.isin(asked, rest).all() else asked
+        for i in members:
+            whole = asked is folds[i][1]
+            order = np.argsort(asked, kind="stable")
+            at = None if whole else order[np.searchsorted(asked, folds[i][1], sorter=order)]
+            where[i] = len(learned), at
+        learned.append((train, asked))
+    places = [where[i] for i in range(len(folds))]
+    return learned, places
 
 
 def refit(machine: Any, A: Array, y: Array, n_classes: int, fold: Fold, points: Sequence[Point]) -> Array:

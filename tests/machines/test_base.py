@@ -71,7 +71,18 @@ def trained_on_fewer(y):
     return [(a, b), (c[::2], d), (np.concatenate([e, e[:40]]), f), stratified_folds(y, 5, seed=0)[3]]
 
 
-@pytest.mark.parametrize("make", [repeated, not_all_tested, trained_on_fewer])
+def nested(y):
+    """Each fold R tested on machines that learn from neither R nor another fold S, in any order of rows."""
+    tests = [test for _, test in stratified_folds(y, 5, seed=0)]
+    everyone = np.arange(len(y))
+    rest = {
+        (r, s): np.setdiff1d(everyone, np.concatenate([tests[r], tests[s]])) for r in range(5) for s in range(r)
+    }
+    pairs = [(rest[max(r, s), min(r, s)], tests[r]) for r in range(5) for s in range(5) if r != s]
+    return [*stratified_folds(y, 5, seed=0), *pairs, (pairs[0][0], pairs[0][1][::-1])]
+
+
+@pytest.mark.parametrize("make", [repeated, not_all_tested, trained_on_fewer, nested])
 @pytest.mark.parametrize("machine", [*LEAVE_OUT, *OTHERS], ids=repr)
 def test_folds_of_any_kind_are_swept_or_refitted(machine, make):
     X, y = glass()
@@ -104,6 +115,15 @@ def test_repeated_folds_are_all_swept(monkeypatch):
     fits = count_fits(monkeypatch, OneLSM())
     OneLSM().sweep(kernel_matrix(X), y, repeated(y), points(OneLSM()))
     assert not fits
+
+
+def test_folds_that_train_on_the_same_rows_share_the_work(monkeypatch):
+    X, y = glass()
+    fits = count_fits(monkeypatch, OneLSM())
+    OneLSM().sweep(kernel_matrix(X), y, nested(y), points(OneLSM()))
+    assert not fits
+    OneLSM().sweep(kernel_matrix(X), y, nested(y), points(OneLSM()), engine="refit")
+    assert len(fits) == (5 + 10) * len(GAMMAS)  # ten pairs of folds, not twenty-one
 
 
 def test_one_split_is_fitted_without_decomposing_all_rows(monkeypatch):
