@@ -26,7 +26,7 @@ from mcls.evaluation.metrics import ERROR, Metric
 from mcls.evaluation.parameter_grids import expand_grid
 from mcls.evaluation.scaling import to_range
 from mcls.evaluation.scoring import Judged, Scoring, mean_over_folds
-from mcls.kernels import KERNEL_PARAMETERS, gaussian, kernel_matrix, squared_distances
+from mcls.kernels import KERNEL_PARAMETERS, RADIAL, kernel_matrix, squared_distances
 from mcls.machines.foreign import as_machine
 
 if TYPE_CHECKING:
@@ -328,8 +328,9 @@ class _Question:
                     seen = of(folds)
             yield path, judge(seen)
             return
-        some_gaussian = any("gaussian" in values.get("kernel", [machine.kernel]) for values in grids)
-        D2 = squared_distances(X) if some_gaussian else None
+        kernels = [kernel for values in grids for kernel in values.get("kernel", [machine.kernel])]
+        radial = any(isinstance(kernel, str) and kernel in RADIAL for kernel in kernels)
+        D2 = squared_distances(X) if radial else None
 
         def begin(fixed: dict[str, Any]) -> tuple[Any, Array, Any]:
             current = copy(machine)  # parameters are the same objects, and nothing is fitted
@@ -337,8 +338,8 @@ class _Question:
                 setattr(current, name, value)
             if current.kernel == "precomputed":
                 K = X
-            elif current.kernel == "gaussian" and D2 is not None:
-                K = gaussian(D2, current.sigma)
+            elif D2 is not None and isinstance(current.kernel, str) and current.kernel in RADIAL:
+                K = RADIAL[current.kernel](D2, current.sigma)
             else:
                 K = kernel_matrix(X, kernel=current.kernel, degree=current.degree, coef0=current.coef0)
             return current, K, current.prepare(K) if threads and self.engine == "fast" else None
