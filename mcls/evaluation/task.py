@@ -9,14 +9,24 @@ from typing import Any
 
 import numpy as np
 
+from mcls.errors import McLsError
 from mcls.evaluation.facts import fitted_facts
 from mcls.evaluation.grid import GridResult, OnStep, search
 from mcls.evaluation.metrics import ERROR, Metric
 from mcls.evaluation.scaling import scale_dataset, to_range
 from mcls.machines.foreign import as_machine
+from mcls.solvers.weights import check_weights
 
 Array = np.ndarray
 Fold = tuple[Array, Array]
+
+
+def named_weights(weights: Any, n: int, what: str) -> Array | None:
+    """Weights (n,) of rows, checked; a complaint says what they are."""
+    try:
+        return check_weights(weights, n)
+    except McLsError as error:
+        raise McLsError(f"{what}: {error}") from None
 
 
 @dataclass(frozen=True)
