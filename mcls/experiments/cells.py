@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from mcls import plugins
 from mcls.data import Dataset, load_dataset
 from mcls.data.encoder import load_encoded
 from mcls.errors import McLsError
@@ -79,6 +80,8 @@ class Cell:
     timing: bool = False
     grouped: bool = False  # equal rows stay together
     defaults: Mapping[str, Any] = field(default_factory=dict, compare=False)  # all parameters that JSON can hold
+    plugins: Mapping[str, str] = field(default_factory=dict)  # what of this comes from plug-ins, see plugins_of
+    plugin_files: tuple[plugins.Origin, ...] = field(default=(), compare=False, repr=False)  # for other processes
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -98,6 +101,8 @@ class Cell:
         }
         if self.grouped:
             identity["groups"] = "equal rows"
+        if self.plugins:
+            identity["plugins"] = dict(self.plugins)
         return {**identity, "engine": self.engine} if self.timing else identity
 
     @property
@@ -110,9 +115,11 @@ class Cell:
         return get_machine(self.machine).create(**self.options, **self._own_seed())
 
     def _own_seed(self) -> dict[str, int]:
-        if "random_state" not in self.defaults or "random_state" in self.options:
-            return {}
-        return {"random_state": derive(self.seed, self.machine) % 2**31}
+        """Seeds for the machine, or for the steps of a Pipeline that have none."""
+        seed = derive(self.seed, self.machine) % 2**31
+        whole = [name for name in self.defaults if name == "random_state"]
+        steps = [n for n, value in self.defaults.items() if n.endswith("__random_state") and value is None]
+        return {name: seed for name in (*whole, *steps) if name not in self.options}
 
     def parameters(self) -> dict[str, Any]:
         """Every parameter of the machine that is not tuned, defaults included, as far as JSON can hold it."""
@@ -120,6 +127,8 @@ class Cell:
 
     def compute(self) -> dict[str, Any]:
         """Run the protocol; the data must still be what the key was made from."""
+        if plugins_of(self.machine, self.parameters(), self.protocol) != dict(self.plugins):
+            raise McLsError("a plug-in is not the same in this process: install the same version everywhere")
         data = self.dataset.load()
         if data.fingerprint != self.fingerprint:
             raise McLsError(f"{self.dataset.label} has changed since the run was planned; start the run again")
@@ -135,6 +144,16 @@ class Cell:
             groups=equal_rows_of(self.dataset),
         )
         return get_protocol(self.protocol)(task, self.seed, **self.settings)
+
+
+def plugins_of(machine: str, parameters: Mapping[str, Any], protocol: str) -> dict[str, str]:
+    """What of a cell comes from plug-ins → its version or the hash of its source, and the libraries behind it."""
+    used = {"machine": machine, "protocol": protocol}
+    if isinstance(parameters.get("labelbook"), str):
+        used["labelbook"] = parameters["labelbook"]
+    origins = {kind: plugins.origin_of(kind, name) for kind, name in used.items()}
+    found = {kind: origin.identity for kind, origin in origins.items() if origin is not None}
+    return {**found, **get_machine(machine).versions}
 
 
 def _canonical_numbers(value: Any) -> Any:

@@ -172,13 +172,15 @@ def _cells_to_json(cells: Sequence[Cell]) -> dict[str, Any] | None:
     """What the cells of a row have in common, and the seed of each."""
     if not cells:
         return None
-    return {name: getattr(cells[0], name) for name in _CELL_FIELDS} | {"seeds": [cell.seed for cell in cells]}
+    fields = {name: getattr(cells[0], name) for name in _CELL_FIELDS}
+    fields |= {"plugins": dict(cells[0].plugins)} if cells[0].plugins else {}
+    return fields | {"seeds": [cell.seed for cell in cells]}
 
 
 def _cells_from_json(label: str, values: Mapping[str, Any] | None) -> tuple[Cell, ...]:
     if values is None:
         return ()
-    common = {name: values[name] for name in _CELL_FIELDS}
+    common = {name: values[name] for name in _CELL_FIELDS} | {"plugins": values.get("plugins", {})}
     return tuple(
         Cell(dataset=DatasetRef(label), seed=seed, replicate=i, **common) for i, seed in enumerate(values["seeds"])
     )

@@ -67,3 +67,8 @@ class ForeignMachine:
 def as_machine(estimator: Any) -> Any:
     """One of our machines as it is, any other classifier in the shape of one."""
     return estimator if isinstance(estimator, BaseMachine) else ForeignMachine(estimator)
+
+
+def parameters_of(estimator: Any) -> dict[str, Any]:
+    """Parameters that options and grids may name: of a classifier of another library those of its parts too."""
+    return dict(estimator.get_params(deep=not isinstance(estimator, BaseMachine)))

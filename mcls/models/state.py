@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from mcls import plugins
 from mcls.errors import McLsError
 from mcls.machines.registry import MACHINES
 
@@ -28,6 +29,11 @@ def machine_class(name: str) -> Any:
     """The class of a registered machine by its name; nothing else can be named."""
     for machine in MACHINES.values():
         if machine.target.rpartition(":")[2] == name:
+            if origin := plugins.origin_of("machine", machine.name):
+                raise McLsError(
+                    f"{machine.name} comes from the plug-in {origin}: a model of it would need that code, and a model "
+                    "file holds numbers and text only"
+                )
             return machine.cls
     raise McLsError(f"{str(name)[:80]!r} is no machine of this mcls")
 
