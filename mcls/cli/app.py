@@ -53,7 +53,9 @@ def _options(
     plugin: Annotated[
         list[str] | None,
         typer.Option(
-            "--plugin", metavar="FILE.py", help="Run this Python file, which registers machines of yours; repeatable."
+            "--plugin",
+            metavar="FILE.py",
+            help="Run this Python file, which registers machines of yours; repeatable.",
         ),
     ] = None,
 ) -> None:

@@ -46,9 +46,14 @@ class PluggedData:
 
     def card(self) -> Card:
         """The card that commands show."""
-        words = {"title": self.title, "citation": self.citation, "licence": self.licence}
         return Card(
-            name=self.name, description=self.title, homepage=self.homepage, origin="plugin", **words
+            name=self.name,
+            title=self.title,
+            description=self.title,
+            citation=self.citation,
+            licence=self.licence,
+            homepage=self.homepage,
+            origin="plugin",
         )
 
     def dataset(self) -> Dataset:

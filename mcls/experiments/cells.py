@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from mcls import plugins
 from mcls.data import Dataset, load_dataset
 from mcls.data.encoder import load_encoded
 from mcls.errors import McLsError
@@ -17,6 +16,7 @@ from mcls.evaluation.folds import Array, equal_rows
 from mcls.evaluation.protocols import get_protocol
 from mcls.evaluation.task import Task
 from mcls.machines.registry import get_machine
+from mcls.plugins import Origin, origin_of
 from mcls.seeds import derive
 from mcls.specs import format_spec
 
@@ -81,7 +81,7 @@ class Cell:
     grouped: bool = False  # equal rows stay together
     defaults: Mapping[str, Any] = field(default_factory=dict, compare=False)  # all parameters that JSON can hold
     plugins: Mapping[str, str] = field(default_factory=dict)  # what of this comes from plug-ins, see plugins_of
-    plugin_files: tuple[plugins.Origin, ...] = field(default=(), compare=False, repr=False)  # for other processes
+    plugin_files: tuple[Origin, ...] = field(default=(), compare=False, repr=False)  # for other processes
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -151,7 +151,7 @@ def plugins_of(machine: str, parameters: Mapping[str, Any], protocol: str) -> di
     used = {"machine": machine, "protocol": protocol}
     if isinstance(parameters.get("labelbook"), str):
         used["labelbook"] = parameters["labelbook"]
-    origins = {kind: plugins.origin_of(kind, name) for kind, name in used.items()}
+    origins = {kind: origin_of(kind, name) for kind, name in used.items()}
     found = {kind: origin.identity for kind, origin in origins.items() if origin is not None}
     return {**found, **get_machine(machine).versions}
 

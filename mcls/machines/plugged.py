@@ -106,6 +106,7 @@ def register(
     >>> mcls.register("centroid", NearestCentroid, grid={"shrink_threshold": [0.1, 1.0]})
     >>> mcls.machines.registry.get_machine("centroid").create(shrink_threshold=0.5)
     NearestCentroid(shrink_threshold=0.5)
+    >>> forgotten = mcls.machines.registry.MACHINES.pop("centroid")  # for this example alone
     """
     if estimator is None:
         if isinstance(thing, str):
