@@ -93,7 +93,7 @@ def test_the_boosting_libraries_of_the_page(library, tmp_path):
     config = load_config(lab(tmp_path, f"['{library}:n_estimators=3']", "iris"))
     experiment = Experiment.prepare(config, tmp_path, tmp_path / "out")
     cell = experiment.plan.cells[0]
-    assert set(cell.plugins) == {"machine", library}  # the library's version is part of the key
+    assert set(cell.plugins) == {f"machine {library}", library}  # the library's version is part of the key
     assert 0 <= cell.compute()["error"] < 0.5
 
 
@@ -245,8 +245,8 @@ def test_entry_points_are_listed_without_being_loaded_and_loaded_when_used(packa
     machines = "['kit-logistic', 'voLSSVM:labelbook=kit-book,gamma=1,sigma=1']"
     assert call("run", lab(tmp_path, machines), "-j", 1, "--out", tmp_path / "out") == 0
     plan = Experiment.prepare(load_config(tmp_path / "lab.yaml"), tmp_path, tmp_path).plan
-    assert [set(row.cells[0].plugins) for row in plan.rows] == [{"machine"}, {"labelbook"}]
-    assert plan.rows[0].cells[0].plugins["machine"].startswith("lab-kit 1.2 sha256:")
+    assert [set(row.cells[0].plugins) for row in plan.rows] == [{"machine kit-logistic"}, {"labelbook kit-book"}]
+    assert plan.rows[0].cells[0].plugins["machine kit-logistic"].startswith("lab-kit 1.2 sha256:")
     assert metrics.get_metric("kit-metric").direction == "smaller"
     assert load_dataset("kit-digits").n == 1797
     capsys.readouterr()
