@@ -119,7 +119,7 @@ def command_line() -> str:
     """Every command with its help, arguments and options, as typer knows them."""
     root = typer.main.get_command(cli)
     text = heading("Command-line reference")
-    text += f"{root.help}\n\nEvery command answers to ``--help``; ``mcls --debug COMMAND`` shows where an error arose.\n\n"
+    text += f"{root.help}\n\nEvery command answers to ``--help``; ``mcls --debug`` shows where an error arose.\n\n"
     return text + "".join(_command(command, f"mcls {name}", "-") for name, command in _members(root))
 
 
