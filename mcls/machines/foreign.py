@@ -48,7 +48,8 @@ class ForeignMachine:
         """
         if "decision_function_shape" in self.classifier.get_params(deep=False):
             self.classifier.set_params(decision_function_shape="ovr")  # one score per class; predictions stay
-        fitted = self.classifier.fit(X[train], y, **({"sample_weight": w[0]} if w else {}))
+        weights = {"sample_weight": w[0]} if w else {}
+        fitted = self.classifier.fit(X[train], y, **weights)
         predicted = fitted.predict(X[test])
         scores = _class_scores(fitted, X[test], n_classes) if self.with_scores else None
         if scores is None:
@@ -109,3 +110,8 @@ def _class_scores(fitted: Any, X: Array, n_classes: int) -> Array | None:
 def as_machine(estimator: Any, with_scores: bool = False) -> Any:
     """One of our machines as it is, any other classifier in the shape of one."""
     return estimator if isinstance(estimator, BaseMachine) else ForeignMachine(estimator, with_scores)
+
+
+def parameters_of(estimator: Any) -> dict[str, Any]:
+    """Parameters that options and grids may name: of a classifier of another library those of its parts too."""
+    return dict(estimator.get_params(deep=not isinstance(estimator, BaseMachine)))
