@@ -13,18 +13,11 @@ from mcls.evaluation.costs import read_costs
 from mcls.evaluation.folds import count_equal_rows, require_groups
 from mcls.evaluation.parameter_grids import effective_grid
 from mcls.evaluation.protocols import Rows, check_splits, get_protocol, split_notes
-<<<<<<< HEAD
 from mcls.evaluation.task import named_weights
-from mcls.experiments.cells import Cell, DatasetRef, equal_rows_of, groups_of_rows
-from mcls.experiments.config import DatasetEntry, ExperimentConfig
-from mcls.experiments.plan import Plan, PlannedData, Row
-from mcls.machines.foreign import as_machine
-=======
 from mcls.experiments.cells import Cell, DatasetRef, equal_rows_of, groups_of_rows, plugins_of
 from mcls.experiments.config import DatasetEntry, ExperimentConfig
 from mcls.experiments.plan import Plan, PlannedData, Row
-from mcls.machines.foreign import parameters_of
->>>>>>> main
+from mcls.machines.foreign import as_machine, parameters_of
 from mcls.machines.labels import LabelMachine
 from mcls.machines.registry import get_machine
 from mcls.plugins import loaded_files

@@ -109,7 +109,12 @@ class Candidate:
 
     @classmethod
     def read(
-        cls, data: TrainingRows, machine: str, grid: Any, metrics: tuple[Metric, ...], on_step: OnStep | None = None
+        cls,
+        data: TrainingRows,
+        machine: str,
+        grid: Any,
+        metrics: tuple[Metric, ...],
+        on_step: OnStep | None = None,
     ) -> Candidate:
         """Check everything that can be checked before the work begins."""
         entry, estimator, options = named_machine(machine)
@@ -158,14 +163,16 @@ class Candidate:
 
     def searched(self, found: GridResult) -> Task:
         """The task with the points that were searched, which an extension has added to."""
-        return replace(self.task, grid=[grids.as_grid(point) for point in found.points]) if self.ladders else self.task
+        return (
+            replace(self.task, grid=[grids.as_grid(point) for point in found.points])
+            if self.ladders
+            else self.task
+        )
 
     def nested(self, data: TrainingRows, found: GridResult) -> list[Outcome]:
         """Each fold judged with its parameters chosen inside it, among the points that were searched."""
         with threadpool_limits(1):
-            return nested_outcomes(
-                self.searched(found), derive(data.seed, "folds"), data.splits, data.inner_folds
-            )
+            return nested_outcomes(self.searched(found), derive(data.seed, "folds"), data.splits, data.inner_folds)
 
 
 def named_machine(machine: Any) -> tuple[Machine, Any, dict[str, Any]]:

@@ -298,8 +298,21 @@ def finish(
     if calibration is not None:
         F, y = np.concatenate(found.scores[found.best])[order], data.codes[made.tested]
         w = None if data.weights is None else data.weights[made.tested]
-        probability_map, P = calibrate(F, y, calibration, w)
+        folds = _map_folds(found)
+        probability_map, P = calibrate(F, y, calibration, w, folds if folds is None else folds[order])
         estimator.set_params(calibration=calibration)
         estimator.probability_map_ = probability_map
         made = replace(made, probabilities=P, conformal=ConformalSets.fit(P, y))
     return made
+
+
+def _map_folds(found: GridResult) -> Array | None:
+    """The fold of each tested row for the choice of a map, at most five: those of the search, put together.
+
+    Rows that stay together in the search stay together here, and so does a row that several folds test.
+    """
+    fold_of = np.zeros(found.n_rows, dtype=np.intp)
+    for k, test in enumerate(found.tests):
+        fold_of[test] = k % 5
+    folds = np.unique(fold_of[np.concatenate(found.tests)], return_inverse=True)[1]
+    return folds if folds.any() else None

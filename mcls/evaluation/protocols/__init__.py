@@ -3,6 +3,7 @@
 from mcls.evaluation.protocols.base import (
     PROTOCOLS,
     SETTINGS,
+    Outcome,
     Protocol,
     Rows,
     check_splits,
@@ -20,6 +21,7 @@ from mcls.evaluation.protocols.published import published
 __all__ = [
     "PROTOCOLS",
     "SETTINGS",
+    "Outcome",
     "Protocol",
     "Rows",
     "check_splits",
