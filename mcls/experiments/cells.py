@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import Any
 
 from mcls.data import Dataset, load_dataset
-from mcls.data.encoder import load_encoded
+from mcls.data.formats import ColumnRules, TableFormat
+from mcls.data.roles import load_encoded
 from mcls.errors import McLsError
 from mcls.evaluation.folds import Array, equal_rows
 from mcls.evaluation.protocols import get_protocol
@@ -32,9 +33,8 @@ class DatasetRef:
     options: tuple[tuple[str, Any], ...] = ()
     path: str | None = None
     target: str = "-1"
-    header: bool | None = None
-    drop: tuple[str, ...] = ()
-    keep: tuple[str, ...] = ()
+    form: TableFormat | None = None
+    rules: ColumnRules | None = None
     split_equal_rows: bool = False
 
     def load(self) -> Dataset:
@@ -45,7 +45,7 @@ class DatasetRef:
 @lru_cache(maxsize=16)
 def _load(ref: DatasetRef) -> Dataset:
     if ref.path is not None:
-        return load_encoded(ref.path, ref.target, ref.header, ref.drop, ref.keep)
+        return load_encoded(ref.path, ref.target, ref.form, ref.rules)
     return load_dataset(str(ref.name), **dict(ref.options))
 
 
