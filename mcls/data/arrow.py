@@ -10,7 +10,7 @@ from typing import Any
 
 from mcls.errors import McLsError
 
-#: How ``TableFormat.encoding`` names them → what they are called.
+#: ``TableFormat.kind`` → what they are called.
 ARROW_KINDS = {"parquet": "a Parquet file", "arrow": "a Feather file"}
 MOST_CELLS = 2**33
 MOST_COLUMNS = 2**16

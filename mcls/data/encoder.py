@@ -71,6 +71,7 @@ class _Column(_Plain):
     def encode(self, cells: Cells, reading: Reading | None = None) -> Array:
         """Features (m, k) of cells; a cell that cannot be read is an error unless ``reading`` takes note of it."""
         log = reading or Reading()
+        cells = cells if isinstance(cells, np.ndarray) else [str(cell) for cell in cells]
         made: Array = self.features(self.read(cells, log), log)
         if reading is None and log.reasons:
             row, (column, why) = min(log.reasons.items())
@@ -371,7 +372,7 @@ def _numbers(name: str, cells: Cells, log: Reading) -> Array:
 def _texts(cells: Cells) -> Sequence[str]:
     if isinstance(cells, np.ndarray):
         return ["" if np.isnan(value) else class_of_number(float(value)) for value in cells]
-    return [cell if isinstance(cell, str) else str(cell) for cell in cells]
+    return cells
 
 
 def _shown(cell: Any) -> str:

@@ -58,6 +58,7 @@ class TableFormat:
     decimal: str | None = None
     encoding: str | None = None
     header: bool | None = None
+    kind: str = field(default="text", repr=False)  # or "parquet" or "arrow": found out, never said
 
     def __post_init__(self) -> None:
         if self.delimiter is not None:

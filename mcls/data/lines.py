@@ -42,13 +42,15 @@ class Sniffed(NamedTuple):
 def sniff(path: Path | str, given: TableFormat | None = None) -> Sniffed:
     """Find out what ``given`` leaves open: the encoding, the delimiter, the decimal mark."""
     path, form = Path(path), given or TableFormat()
+    if form.kind != "text":  # found out before
+        return Sniffed(form, [])
     start = _start(path, form)
     if kind := _arrow_kind(start):
         if options := form.given:
             raise McLsError(f"{path} is {ARROW_KINDS[kind]}, which has no {options[0]} to be told")
         if form.header is False:
             raise McLsError(f"{path} is {ARROW_KINDS[kind]}, whose columns have names: leave out --no-header")
-        return Sniffed(replace(form, delimiter=",", decimal=".", encoding=kind, header=True), [])
+        return Sniffed(replace(form, delimiter=",", decimal=".", encoding="utf-8", header=True, kind=kind), [])
     notes = []
     if form.encoding is None:
         encoding, note = _find_encoding(start)
@@ -71,8 +73,8 @@ def table_rows(path: Path | str, form: TableFormat | None = None) -> Rows:
     """Yield (line number, cells without white space around them), blank lines left out."""
     path = Path(path)
     form = sniff(path, form).form if form is None or form.delimiter is None or form.encoding is None else form
-    if form.encoding in ARROW_KINDS:
-        yield from arrow_rows(path, str(form.encoding))
+    if form.kind in ARROW_KINDS:
+        yield from arrow_rows(path, form.kind)
         return
     with _open(path, form) as stream:
         lines = _lines(path, stream, str(form.encoding))

@@ -77,7 +77,7 @@ def learn_encoder(
             if len(columns) > 1 and column.name not in keep and counts_rows(column):
                 raise _Unusable(
                     "counts the rows, which gives the class away where the file is sorted",
-                    f"use it all the same with --keep {shlex.quote(column.name)}",
+                    f"use it with --keep {shlex.quote(column.name)}",
                 )
             made.append(_learn(column, rules, column.name in coded, decimal))
         except _Unusable as error:
