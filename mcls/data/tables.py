@@ -1,7 +1,7 @@
 """The user's own tables: columns of numbers and columns of text out of a file.
 
 ``read_table`` gives the columns as they stand, with what is missing or not finite noted; ``numbers`` turns them to a
-matrix and complains about text, and the encoder of ``mcls.data.roles`` makes features of both.
+matrix and complains about text, and the encoder of ``mcls.data.encoding`` makes features of both.
 
 A file is read twice, some thousand rows at a time: first to learn what its columns are, then to fill arrays of the
 right type. So a table costs 8 bytes for each cell, not a Python string.

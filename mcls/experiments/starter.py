@@ -9,8 +9,8 @@ from pathlib import Path
 import yaml
 
 from mcls.data.dataset import Dataset
+from mcls.data.encoding import load_encoded
 from mcls.data.formats import ColumnRules, TableFormat
-from mcls.data.roles import load_encoded
 from mcls.errors import McLsError, printable
 from mcls.evaluation.folds import count_equal_rows, equal_rows, stratified_folds
 from mcls.evaluation.protocols import Rows, check_splits
@@ -32,6 +32,8 @@ machines:                    # `mcls machines` lists them all; `mcls machines NA
   - ovO                      # one least-squares machine a pair of classes
   - name: voLSSVM            # vector-output least-squares SVM, here with two labelbooks
     labelbook: [indicators, alignment]
+
+metric: error                # chooses the parameters; a list also reports others: [error, balanced-error, auc]
 
 # nested: an honest error, each fold judged with parameters chosen on the others.
 # published: the smallest error over the grid, as papers print it; quicker, and optimistic.

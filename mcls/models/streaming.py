@@ -14,9 +14,9 @@ import numpy as np
 from mcls.data.cells import parse_number
 from mcls.data.dataset import Dataset
 from mcls.data.encoder import Reading, ScaledColumn
+from mcls.data.encoding import read_values
 from mcls.data.formats import ColumnRules, TableFormat
 from mcls.data.lines import sniff, table_rows
-from mcls.data.roles import read_values
 from mcls.data.scanning import counts_columns, pieces
 from mcls.data.tables import read_table
 from mcls.errors import McLsError, unknown_name

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 from mcls.data import arrow, load_table
+from mcls.data.encoding import load_encoded
 from mcls.data.formats import TableFormat
 from mcls.data.lines import table_rows
-from mcls.data.roles import load_encoded
 from mcls.errors import McLsError
 from mcls.resources import datasets_dir
 

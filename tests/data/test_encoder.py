@@ -11,8 +11,8 @@ from mcls.data.encoder import (
     OneHotColumn,
     ScaledColumn,
 )
+from mcls.data.encoding import column_values, counts_rows, learn_encoder, load_encoded
 from mcls.data.formats import ColumnRules
-from mcls.data.roles import column_values, counts_rows, learn_encoder, load_encoded
 from mcls.data.tables import NumberColumn, read_table
 from mcls.errors import McLsError
 from mcls.evaluation.scaling import to_range

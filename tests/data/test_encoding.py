@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from mcls.data.encoder import Encoder, OneHotColumn, Reading
+from mcls.data.encoding import learn_encoder, load_encoded, read_values
 from mcls.data.formats import ColumnRules
 from mcls.data.frames import frame_column
-from mcls.data.roles import learn_encoder, load_encoded, read_values
 from mcls.data.tables import read_table
 from mcls.errors import McLsError
 from mcls.evaluation.scaling import impute, scale_dataset, to_range
