@@ -3,12 +3,13 @@
 The Gaussian kernel is κ(x, x') = exp(−‖x − x'‖² / 2σ²) (honeine2013, Sec. 2). With r = ‖x − x'‖ the Laplace kernel is
 exp(−r/σ) (Matérn with ν = 1/2), and ``matern`` is the one with ν = 3/2, (1 + √3 r/σ) exp(−√3 r/σ): its functions have
 one derivative, Laplace's none, the Gaussian's all. A grid search over σ needs the squared distances once:
-``D2 = squared_distances(X)``, then ``RADIAL[kernel](D2, sigma)`` for each width.
+``D2 = squared_distances(X)``, then ``RADIAL[kernel].value(D2, sigma)`` for each width.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
@@ -104,8 +105,38 @@ def matern(D2: Array, sigma: float) -> Array:
     return _cut(K)
 
 
-#: Kernels that are a function of the distance and have a width: name → function of (D2, sigma).
-RADIAL: dict[str, Callable[[Array, float], Array]] = {"gaussian": gaussian, "laplace": laplace, "matern": matern}
+def _gaussian_slope(D2: Array, sigma: float) -> Array:
+    return gaussian(D2, sigma) / (sigma * sigma)
+
+
+def _laplace_slope(D2: Array, sigma: float) -> Array:
+    W = laplace(D2, sigma)  # at distance zero there is no slope, and the mean over all directions is zero
+    distances = sigma * np.sqrt(D2)
+    return np.divide(W, distances, out=np.zeros_like(W), where=distances > 0)
+
+
+def _matern_slope(D2: Array, sigma: float) -> Array:
+    W = _distances(D2, -np.sqrt(3.0), sigma)
+    np.exp(W, out=W)
+    return _cut(W) * (3.0 / (sigma * sigma))
+
+
+class Radial(NamedTuple):
+    """A kernel φ(r) of the distance r: its values, and its slopes −φ'(r)/r, from squared distances and a width.
+
+    With the slopes w, the gradient of κ(x, z) with respect to x is w·(z − x).
+    """
+
+    value: Callable[[Array, float], Array]
+    slope: Callable[[Array, float], Array]
+
+
+#: The kernels that have a width.
+RADIAL = {
+    "gaussian": Radial(gaussian, _gaussian_slope),
+    "laplace": Radial(laplace, _laplace_slope),
+    "matern": Radial(matern, _matern_slope),
+}
 KERNELS = ("linear", "polynomial", *RADIAL, PRECOMPUTED)
 
 
@@ -180,7 +211,7 @@ def kernel_matrix(
             raise McLsError("the kernel function returned values that are not finite numbers")
         return K
     if kernel in RADIAL:
-        return RADIAL[kernel](squared_distances(X, Z), sigma)
+        return RADIAL[kernel].value(squared_distances(X, Z), sigma)
     if kernel == "linear":
         return linear(X, X if Z is None else Z)
     if kernel == "polynomial":

@@ -230,7 +230,7 @@ def _sweeps(
         if current.kernel == "precomputed":
             K = X
         elif D2 is not None and isinstance(current.kernel, str) and current.kernel in RADIAL:
-            K = RADIAL[current.kernel](D2, current.sigma)
+            K = RADIAL[current.kernel].value(D2, current.sigma)
         else:
             K = kernel_matrix(X, kernel=current.kernel, degree=current.degree, coef0=current.coef0)
         return current, K, current.prepare(K) if threads and engine == "fast" else None

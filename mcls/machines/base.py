@@ -83,6 +83,10 @@ class BaseMachine(ClassifierMixin, BaseEstimator):
         """What tables report of a fitted machine beside its error, as JSON values; X and y are its training rows."""
         return {}
 
+    def importances(self) -> Array | None:
+        """How much each column matters to a fitted machine (d,), shares of one; None where it does not say."""
+        return None
+
     # scikit-learn's interface -------------------------------------------------------------------------------
 
     def check_parameters(self) -> None:

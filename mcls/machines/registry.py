@@ -226,6 +226,19 @@ for _machine in (
         tuned={"gamma": Tuned(_POWERS), "lambda2": Tuned("2^-10..2^4 step 2"), "sigma": Tuned(_POWERS)},
     ),
     Machine(
+        "rfm",
+        "mcls.machines.rfm:RFM",
+        "oneLSM with a metric learned from its gradients: a recursive feature machine",
+        "Radhakrishnan et al. 2024; extends honeine2013, Sec. 5",
+        tuned={
+            **_PAPER,
+            "n_rounds": Tuned((0, 1, 2, 3), -1),
+            "kernel": Tuned(("gaussian", "laplace"), 0),
+        },
+        many_rows={"solver": "nystrom", "n_landmarks": 2000},
+        draws_with={"solver": ("nystrom",)},
+    ),
+    Machine(
         "ecoc",
         "mcls.machines.ecoc:ECOC",
         "error-correcting output codes: any code, any decoder, any binary machine",
