@@ -24,7 +24,7 @@ from mcls.evaluation.folds import Fold
 from mcls.evaluation.memory import keep_freed_blocks
 from mcls.evaluation.parameter_grids import expand_grid
 from mcls.evaluation.scaling import to_range
-from mcls.kernels import KERNEL_PARAMETERS, RADIAL, kernel_matrix, squared_distances
+from mcls.kernels import KERNEL_PARAMETERS, RADIAL, kernel_matrix
 from mcls.machines.foreign import as_machine
 
 if TYPE_CHECKING:
@@ -221,7 +221,8 @@ def _sweeps(
         yield {}, path, _codes(scores)
         return
     kernels = [kernel for values in grids for kernel in values.get("kernel", [machine.kernel])]
-    D2 = squared_distances(X) if any(isinstance(kernel, str) and kernel in RADIAL for kernel in kernels) else None
+    measures = {RADIAL[kernel].distances for kernel in kernels if isinstance(kernel, str) and kernel in RADIAL}
+    D2 = {measure: measure(X) for measure in measures}
 
     def begin(fixed: dict[str, Any]) -> tuple[Any, Array, Any]:
         current = copy(machine)  # parameters are the same objects, and nothing is fitted
@@ -229,8 +230,9 @@ def _sweeps(
             setattr(current, name, value)
         if current.kernel == "precomputed":
             K = X
-        elif D2 is not None and isinstance(current.kernel, str) and current.kernel in RADIAL:
-            K = RADIAL[current.kernel].value(D2, current.sigma)
+        elif isinstance(current.kernel, str) and current.kernel in RADIAL:
+            radial = RADIAL[current.kernel]
+            K = radial.value(D2[radial.distances], current.sigma)
         else:
             K = kernel_matrix(X, kernel=current.kernel, degree=current.degree, coef0=current.coef0)
         return current, K, current.prepare(K) if threads and engine == "fast" else None

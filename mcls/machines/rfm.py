@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mcls.kernels import RADIAL, kernel_matrix, squared_distances
+from mcls.kernels import RADIAL, kernel_matrix
 from mcls.machines.base import BaseMachine, Fold, Point, rows_per_block
 from mcls.parameters import Check, Choice, Positive, Whole, width
 from mcls.solvers import lsm, nystrom
@@ -37,7 +37,7 @@ class RFM(BaseMachine):
         How often the metric is learned anew; 0: plain distances.
     metric : {"diagonal", "low-rank"}
         A weight per column, or the directions with 99 % of the trace of the gradient outer product.
-    kernel : {"gaussian", "laplace", "matern"}
+    kernel : {"gaussian", "laplace", "matern", "laplace-l1"}
         A function of the distance, see :class:`~mcls.machines.lsm.OneLSM`.
     sigma : float
         Its width. A learned metric keeps the mean squared distance between training rows, and so the meaning of σ.
@@ -113,8 +113,7 @@ class RFM(BaseMachine):
     def _fit_rows(self, X: Array, y: Array, n_classes: int) -> None:
         ((self.metric_, self.Z_fit_, alphas),) = self._learn(X, y, n_classes, {int(self.n_rounds): [self.gamma]})
         self.alpha_ = alphas[0]
-        W = RADIAL[self.kernel].slope(squared_distances(self.Z_fit_), self.sigma)
-        A = outer_products(self.Z_fit_, self.Z_fit_, self.metric_, W, self.alpha_, diagonal=True)
+        A = outer_products(self.kernel, self.sigma, self.Z_fit_, self.metric_, self.alpha_, diagonal=True)
         total = A.sum()
         self.feature_importances_ = A / total if total > 0 else np.full(len(A), 1 / len(A))
 

@@ -11,10 +11,11 @@ w(r) = −φ'(r)/r of the kernel and the coefficients α (n, ℓ),
 
     ∇f_c(x) = S Σⱼ α_jc w(‖z − zⱼ‖)(zⱼ − z),
 
-so the gradients of all classes at all rows are one product. Each new metric is scaled to leave the mean squared
-distance between training rows as it was: a width means the same before and after. The γ of a round is the one with the
-smallest leave-one-out residual, Σᵢ‖eᵢ‖² with eᵢ = αᵢ/[(K + γI)⁻¹]ᵢᵢ, from one decomposition of the round's kernel
-matrix, which also serves every γ of a machine that ends there.
+so the gradients of all classes at all rows are one product. (For the L1 distance (zⱼ − z) becomes the signs of its
+entries times ‖zⱼ − z‖₁/d, and each column needs a product: gradients of some rows are averaged.) Each new metric is
+scaled to leave the mean squared distance between training rows as it was: a width means the same before and after.
+The γ of a round is the one with the smallest leave-one-out residual, Σᵢ‖eᵢ‖² with eᵢ = αᵢ/[(K + γI)⁻¹]ᵢᵢ, from one
+decomposition of the round's kernel matrix, which also serves every γ of a machine that ends there.
 """
 
 from __future__ import annotations
@@ -38,6 +39,9 @@ _KEPT = 0.99
 
 # The regularisation of a round; kernel values are at most one.
 _STRENGTHS = 2.0 ** np.arange(-20.0, 5.0, 2.0)
+
+# Rows whose gradients are averaged where each column needs a product of its own.
+_MOST_L1_ROWS = 300
 
 # Numbers of a product of gradients held at once: 32 MB.
 _AT_ONCE = 2**22
@@ -69,12 +73,12 @@ def rounds(
     S = np.ones(X.shape[1])
     for made in range(n_rounds + 1):
         Z = transform(X, S)
-        D2 = squared_distances(Z)
+        D2 = RADIAL[kernel].distances(Z)
         current = Round(S, Z, RADIAL[kernel].value(D2, sigma))
         yield current
         if made < n_rounds:
-            W, alpha = RADIAL[kernel].slope(D2, sigma), leave_one_out(current.spectrum, Y)
-            S = _next(X, S, outer_products(Z, Z, S, W, alpha, metric == "diagonal"), metric)
+            alpha = leave_one_out(current.spectrum, Y)
+            S = _next(X, S, outer_products(kernel, sigma, Z, S, alpha, metric == "diagonal"), metric)
 
 
 def leave_one_out(spectrum: Spectrum, Y: Array) -> Array:
@@ -87,23 +91,32 @@ def leave_one_out(spectrum: Spectrum, Y: Array) -> Array:
     return best
 
 
-def gradients(Z_new: Array, Z: Array, S: Array, W: Array, alpha: Array) -> Array:
-    """Gradients (m, ℓ, d) of all classes at m new rows, given as z (m, r) with their slopes W (m, n)."""
+def gradients(kernel: str, sigma: float, Z_new: Array, Z: Array, S: Array, alpha: Array) -> Array:
+    """Gradients (m, ℓ, d) with respect to x of f = κ(x, ·)α at m new rows, given as z = Sᵀx (m, r)."""
     m, (n, r), ell = len(Z_new), Z.shape, alpha.shape[1]
-    moved = (W @ (alpha[:, :, None] * Z[:, None, :]).reshape(n, ell * r)).reshape(m, ell, r)
-    moved -= (W @ alpha)[:, :, None] * Z_new[:, None, :]
+    radial = RADIAL[kernel]
+    D2 = radial.distances(Z_new, Z)
+    W = radial.slope(D2, sigma)  # (m, n)
+    if radial.distances is squared_distances:
+        moved = (W @ (alpha[:, :, None] * Z[:, None, :]).reshape(n, ell * r)).reshape(m, ell, r)
+        moved -= (W @ alpha)[:, :, None] * Z_new[:, None, :]
+    else:
+        W *= np.sqrt(D2 / r)  # ∂(r²)/∂z = 2‖z − zⱼ‖₁ sign/d, and r = ‖z − zⱼ‖₁/√d
+        signs = (np.sign(Z[None, :, k] - Z_new[:, k, None]) for k in range(r))
+        moved = np.stack([(W * sign) @ alpha for sign in signs], axis=2)
     return moved * S if S.ndim == 1 else moved @ S.T
 
 
-def outer_products(Z_new: Array, Z: Array, S: Array, W: Array, alpha: Array, diagonal: bool) -> Array:
-    """The average gradient outer product A (d, d), or its diagonal (d,)."""
+def outer_products(kernel: str, sigma: float, Z: Array, S: Array, alpha: Array, diagonal: bool) -> Array:
+    """The average gradient outer product A (d, d) over the rows Z (n, r) of the machine, or its diagonal (d,)."""
     d, ell = len(S), alpha.shape[1]
     A = np.zeros(d if diagonal else (d, d))
+    some = Z if RADIAL[kernel].distances is squared_distances else Z[:: 1 + len(Z) // _MOST_L1_ROWS]
     step = max(1, _AT_ONCE // (len(Z) * Z.shape[1]))  # classes
     for start in range(0, ell, step):
-        G = gradients(Z_new, Z, S, W, alpha[:, start : start + step]).reshape(-1, d)
+        G = gradients(kernel, sigma, some, Z, S, alpha[:, start : start + step]).reshape(-1, d)
         A += np.einsum("ij,ij->j", G, G) if diagonal else G.T @ G
-    return A / len(Z_new)
+    return A / len(some)
 
 
 def _next(X: Array, S: Array, A: Array, metric: str) -> Array:
