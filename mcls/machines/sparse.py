@@ -45,7 +45,7 @@ class SparseLSM(KernelMachine):
 
     Attributes
     ----------
-    kept_ : array (m,)
+    chosen_ : array (m,)
         Places of the kept rows among the training rows, the most useful first.
     curve_ : array
         Leave-one-out error with 1, 2, … rows kept (``mcls plot sparsity MODEL`` draws it).
@@ -59,7 +59,7 @@ class SparseLSM(KernelMachine):
     >>> from mcls import SparseLSM
     >>> X, y = [[0.0], [0.2], [1.0], [1.2], [2.0], [2.2]], ["a", "a", "b", "b", "c", "c"]
     >>> machine = SparseLSM(sigma=0.5, gamma=0.1, n_kept=3).fit(X, y)
-    >>> machine.predict([[0.1], [2.1]]), len(machine.kept_)
+    >>> machine.predict([[0.1], [2.1]]), len(machine.chosen_)
     (array(['a', 'c'], dtype='<U1'), 3)
     """
 
@@ -94,16 +94,16 @@ class SparseLSM(KernelMachine):
         m = len(path.rows)
         if automatic:
             m = min(m, max(n_classes, sparse.smallest_within(path.errors, n)))
-        self.kept_, self.curve_, self.n_rows_ = path.rows[:m], path.errors, n
+        self.chosen_, self.curve_, self.n_rows_ = path.rows[:m], path.errors, n
         self.beta_ = sparse.coefficients(path, Y, self.gamma, m)
 
     def _scores(self, K: Array) -> Array:
-        return K[:, self.kept_] @ self.beta_
+        return K[:, self.chosen_] @ self.beta_
 
-    def _fit_rows(self, X: Array, y: Array, n_classes: int) -> None:
-        super()._fit_rows(X, y, n_classes)
+    def _fit_rows(self, X: Array, y: Array, n_classes: int, *w: Array) -> None:
+        super()._fit_rows(X, y, n_classes, *w)
         if self.kernel != "precomputed":
-            self.X_fit_ = self.X_fit_[self.kept_]
+            self.X_fit_ = self.X_fit_[self.chosen_]
 
     def _row_scores(self, X: Array) -> Array:
         if self.kernel == "precomputed":
@@ -114,4 +114,4 @@ class SparseLSM(KernelMachine):
 
     def facts(self, X: Array, y: Array) -> dict[str, Any]:
         """How many rows are kept, and which share of all that is."""
-        return {"kept": len(self.kept_), "share": len(self.kept_) / self.n_rows_}
+        return {"kept": len(self.chosen_), "share": len(self.chosen_) / self.n_rows_}

@@ -68,8 +68,8 @@ def test_it_keeps_the_fewest_rows_within_one_standard_error():
     assert sparse.smallest_within(errors, 10_000) == 4
     X, y = glass()
     machine = SparseLSM(sigma=0.5, gamma=0.1).fit(X, y)
-    assert len(machine.kept_) == sparse.smallest_within(machine.curve_, len(X)) < len(X) / 2
-    assert machine.X_fit_.shape == (len(machine.kept_), 9)
+    assert len(machine.chosen_) == sparse.smallest_within(machine.curve_, len(X)) < len(X) / 2
+    assert machine.X_fit_.shape == (len(machine.chosen_), 9)
     assert machine.facts(X, y)["share"] < 0.5
 
 

@@ -44,7 +44,7 @@ def sparsity(model: Any) -> Figure:
     figure = new_figure(5.5, 3.2)
     ax = figure.add_subplot()
     ax.plot(np.arange(1, len(curve) + 1), 100 * curve, color=OURS)
-    kept = len(machine.kept_)
+    kept = len(machine.chosen_)
     label = f"{kept} of {machine.n_rows_} rows kept"
     ax.plot(kept, 100 * curve[kept - 1], "o", color=PAPER, label=label)
     ax.set(xscale="log", xlabel="rows kept", ylabel="leave-one-out error (%)")
