@@ -212,7 +212,7 @@ def _sweeps(
             scores: list[Array] = machine.sweep(X, y, some, path, n_classes=n_classes, engine=engine)
             return scores
 
-        if threads and machine.swept:
+        if threads and machine.swept and not machine.folds_together:
             with ThreadPoolExecutor(n_threads) as pool:
                 scores = [found for part in pool.map(of, [[fold] for fold in folds]) for found in part]
         else:

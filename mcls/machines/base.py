@@ -42,6 +42,8 @@ class BaseMachine(ClassifierMixin, BaseEstimator):
     swept: tuple[str, ...] = ()
     #: Whether ``_sweep`` leaves rows out of a solution of all rows: a fold then trains on all that it does not test.
     leaves_rows_out: bool = False
+    #: Whether ``_sweep`` takes hardly longer for all folds than for one of them: they are not spread over threads.
+    folds_together: bool = False
     #: What a sweep starts from: the kernel matrix of all rows, or the rows.
     works_on: Literal["kernel", "rows"] = "rows"
     #: Whether a fitted machine has something to tell beside its error (see ``facts``).

@@ -13,6 +13,7 @@ from mcls.machines.base import Fold, KernelMachine, Point, rows_per_block
 from mcls.machines.labels import LabelMachine, decide, gammas_of
 from mcls.parameters import Check, Choice, Positive, Whole
 from mcls.solvers import lsm, nystrom
+from mcls.solvers.landmarks import LANDMARKS, choose_landmarks
 from mcls.solvers.spectrum import Spectrum
 
 Array = np.ndarray
@@ -114,9 +115,12 @@ class OneLSM(OneSystemMachine):
         Rule of Sec. 7.1: arg max yᵀf(x), the nearest label, or the largest entry of f(x).
     solver : {"exact", "nystrom"}
         ``exact`` holds the kernel matrix, about 24n² bytes (10 GB for 20000 rows). ``nystrom`` keeps to
-        functions spanned by ``n_landmarks`` m of the rows: 40m² bytes, 3nm² operations, however large n.
+        functions spanned by ``n_landmarks`` m of the rows: 40m² bytes, 2nm² operations, however large n. Its
+        cross-validation takes landmarks from all the rows given, without their labels, once for all folds.
     n_landmarks : int
         Landmarks of ``nystrom``; with all rows, it is the exact machine.
+    landmarks : {"uniform", "rpcholesky", "kmeans"}
+        Rows drawn at random, rows drawn by a randomly pivoted Cholesky decomposition, or centres of clusters.
     random_state : int
         Seed of the landmarks.
 
@@ -157,16 +161,19 @@ class OneLSM(OneSystemMachine):
         decision: str = "max",
         solver: str = "exact",
         n_landmarks: int = 1000,
+        landmarks: str = "uniform",
         random_state: int = 0,
     ) -> None:
         super().__init__(kernel, sigma, degree, coef0, gamma, labelbook, label_kernel, label_sigma, decision)
         self.solver = solver
         self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
         self.random_state = random_state
 
     checks: ClassVar[Mapping[str, Check]] = {
         "solver": Choice("solver", SOLVERS),
         "n_landmarks": Whole(1),
+        "landmarks": Choice("choice of landmarks", tuple(LANDMARKS)),
         "random_state": Whole(0),
     }
 
@@ -177,8 +184,13 @@ class OneLSM(OneSystemMachine):
 
     @property
     def leaves_rows_out(self) -> bool:  # type: ignore[override]
-        """The exact machine's sweep does; with landmarks each fold is learned anew."""
+        """The exact machine's sweep does; with landmarks a fold may train on any rows."""
         return bool(self.solver == "exact")
+
+    @property
+    def folds_together(self) -> bool:  # type: ignore[override]
+        """With landmarks, one pass over the rows serves all folds."""
+        return bool(self.solver == "nystrom")
 
     def _check_together(self) -> None:
         super()._check_together()
@@ -189,32 +201,34 @@ class OneLSM(OneSystemMachine):
         if self.solver == "exact":
             super()._fit_rows(X, y, n_classes)
             return
-        self.X_fit_ = self._landmarks(X)
-        self._set_alpha(self._landmark_alphas(X, y, n_classes, self.X_fit_, [self.gamma])[0], y)
+        self._fit_landmarks(X, y, n_classes, self._landmarks(X))
+
+    def _fit_landmarks(self, X: Array, y: Array, n_classes: int, Z: Array) -> None:
+        self.X_fit_ = Z.copy()
+        block = rows_per_block(len(Z))
+        alphas = nystrom.fit(self._kernel, X, lsm.indicators(y, n_classes), Z, [self.gamma], block)
+        self._set_alpha(alphas[0], y)
 
     def _landmarks(self, X: Array) -> Array:
-        return X[nystrom.draw_landmarks(len(X), self.n_landmarks, self.random_state)]
+        return choose_landmarks(self.landmarks, self._kernel, X, self.n_landmarks, self.random_state)
 
-    def _landmark_alphas(self, X: Array, y: Array, n_classes: int, Z: Array, gammas: Sequence[float]) -> Array:
-        """Coefficients (γ, m, ℓ) of the landmarks Z."""
-        return nystrom.fit(self._kernel, X, lsm.indicators(y, n_classes), Z, gammas, rows_per_block(len(Z)))
+    def _learn_and_score(self, A: Array, y: Array, n_classes: int, train: Array, test: Array) -> Array:
+        if self.solver == "exact":
+            return super()._learn_and_score(A, y, n_classes, train, test)
+        # Landmarks are chosen without labels, once for all folds: those of a sweep come from all its rows.
+        self._fit_landmarks(A[train], y, n_classes, self._landmarks(A))
+        return self._row_scores(A[test])
 
     def _sweep(
         self, A: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point], prepared: Any
     ) -> list[Array]:
         if self.solver == "exact":
             return super()._sweep(A, y, n_classes, folds, points, prepared)
-        # With landmarks, the products of a fold are made once for all γ.
-        results = []
-        for train, test in folds:
-            X, X_test = A[train], A[test]
-            Z, labels = self._landmarks(X), self._labels(y[train], n_classes)
-            alphas = self._landmark_alphas(X, y[train], n_classes, Z, gammas_of(points))  # (γ, m, ℓ)
-            step = rows_per_block(len(Z))
-            blocks = (X_test[start : start + step] for start in range(0, len(X_test), step))
-            scores = [decide(self._kernel(block, Z) @ alphas, *labels, self.decision) for block in blocks]
-            results.append(np.concatenate(scores, axis=1))  # (γ, |test|, ℓ)
-        return results
+        Z = self._landmarks(A)
+        Y = lsm.indicators(y, n_classes)
+        values = nystrom.sweep(self._kernel, A, Y, Z, folds, gammas_of(points), rows_per_block(len(Z)))
+        labels = [self._labels(y[train], n_classes) for train, _ in folds]
+        return [decide(value, *label, self.decision) for value, label in zip(values, labels, strict=True)]
 
 
 class OvALSM(OneSystemMachine):

@@ -336,12 +336,11 @@ class Quest:
         )
 
     def _searched(self) -> Any:
-        """A copy of the machine to cross-validate; with a landmark for every training row it is the exact one."""
+        """A copy of the machine to cross-validate; with a landmark for every row it is the exact one."""
         made = type(self.estimator)(**self.estimator.get_params(deep=False))
         parameters = made.get_params(deep=False)
         if parameters.get("solver") == "nystrom" and "n_landmarks" not in self.grid:
-            largest = max(len(train) for train, _ in self.splits)
-            made.set_params(solver="exact" if parameters["n_landmarks"] >= largest else "nystrom")
+            made.set_params(solver="exact" if parameters["n_landmarks"] >= len(self.rows) else "nystrom")
         return made
 
 
