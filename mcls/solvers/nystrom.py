@@ -51,7 +51,7 @@ def fit(
     Z: Array,
     gammas: Sequence[float],
     block: int,
-    weights: Array | None = None,
+    w: Array | None = None,
 ) -> Array:
     """Coefficients β (γ, m, r) of the landmarks Z (m, d) for the rows X (n, d) with targets Y (n, r).
 
@@ -59,7 +59,7 @@ def fit(
     share the products of P: each adds only a factorisation.
     """
     L = _factor(kernel(Z, Z))
-    G, R = _gram_sums(kernel, X, Y, Z, L, np.zeros(len(X), dtype=np.intp), block, weights)
+    G, R = _gram_sums(kernel, X, Y, Z, L, np.zeros(len(X), dtype=np.intp), block, w)
     return _coefficients(G[0], R[0], L, gammas)
 
 
@@ -71,22 +71,22 @@ def sweep(
     folds: Sequence[Fold],
     gammas: Sequence[float],
     block: int,
-    weights: Array | None = None,
+    w: Array | None = None,
 ) -> list[Array]:
     """Out-of-fold values (γ, |test|, r) of each fold, all on the landmarks Z: see the head of this module."""
     L = _factor(kernel(Z, Z))
     results: list[Array] = []
     for some, cells, members in _fold_cells(folds, len(X), max(2, _GRAM_VALUES // len(Z) ** 2)):
-        G, R = _gram_sums(kernel, X, Y, Z, L, cells, block, weights)
+        G, R = _gram_sums(kernel, X, Y, Z, L, cells, block, w)
         sizes = np.bincount(cells, minlength=members.shape[1])
         whole = G.sum(axis=0), R.sum(axis=0)
         for (_, test), inside in zip(some, members, strict=True):
             outside = ~inside
             if sizes[outside].sum() <= sizes[inside].sum():  # take away what is less, and so lose fewer digits
-                own = tuple(_less(total, part, outside) for total, part in zip(whole, (G, R)))
+                own = _less(whole[0], G, outside), _less(whole[1], R, outside)
             else:
                 own = G[inside].sum(axis=0), R[inside].sum(axis=0)
-            beta = _coefficients(*own, L, gammas)  # (γ, m, r)
+            beta = _coefficients(own[0], own[1], L, gammas)  # (γ, m, r)
             flat = beta.transpose(1, 0, 2).reshape(len(Z), -1)
             scores = np.empty((len(test), flat.shape[1]))
             for start in range(0, len(test), block):
@@ -127,7 +127,7 @@ def _fold_cells(folds: Sequence[Fold], n: int, most: int) -> Iterator[tuple[Sequ
 
 
 def _gram_sums(
-    kernel: Kernel, X: Array, Y: Array, Z: Array, L: Array, cells: Array, block: int, weights: Array | None
+    kernel: Kernel, X: Array, Y: Array, Z: Array, L: Array, cells: Array, block: int, w: Array | None
 ) -> tuple[Array, Array]:
     """G (cells, m, m), the lower triangles alone being filled, and R (cells, m, r), in one pass over the rows."""
     m, count = len(Z), int(cells.max(initial=0)) + 1
@@ -140,8 +140,8 @@ def _gram_sums(
         Pt = solve_triangular(L, kernel(X[rows], Z).T, lower=True, overwrite_b=True, check_finite=False)
         Pt = np.asfortranarray(Pt)
         targets = Y[rows]
-        if weights is not None:
-            root = np.sqrt(weights[rows])
+        if w is not None:
+            root = np.sqrt(w[rows])
             Pt *= root
             targets = targets * root[:, None]
         for cell in range(cells[rows[0]], cells[rows[-1]] + 1):
