@@ -233,7 +233,9 @@ def _sweeps(
             K = RADIAL[current.kernel](D2, current.sigma)
         else:
             K = kernel_matrix(X, kernel=current.kernel, degree=current.degree, coef0=current.coef0)
-        return current, K, current.prepare(K) if threads and engine == "fast" else None
+        if engine != "fast":
+            return current, K, None
+        return current, K, current.prepare(K) if threads else current.certifier(len(K))
 
     def end(
         fixed: dict[str, Any], path: list[dict[str, Any]], begun: tuple[Any, Array, Any]

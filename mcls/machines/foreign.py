@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
+from mcls.errors import McLsError
 from mcls.machines.base import BaseMachine, Fold, Point, refit
+from mcls.solvers.weights import check_weights
 
 Array = np.ndarray
 
@@ -28,9 +31,18 @@ class ForeignMachine:
         """A copy with some parameters changed; it learns whatever classes it is given."""
         return ForeignMachine(clone(self.classifier).set_params(**point))
 
-    def _learn_and_score(self, X: Array, y: Array, n_classes: int, train: Array, test: Array) -> Array:
+    def training_weights(self, y: Array, classes: Sequence[Any], sample_weight: Array | None) -> list[Array]:
+        """What a fit is given beside: the weights of the rows, or nothing."""
+        if sample_weight is None:
+            return []
+        if not has_fit_parameter(self.classifier, "sample_weight"):
+            raise McLsError(f"{type(self.classifier).__name__} takes no sample weights")
+        return [sample_weight]
+
+    def _learn_and_score(self, X: Array, y: Array, n_classes: int, train: Array, test: Array, *w: Array) -> Array:
         """1 for the class that is predicted, 0 for the others (|test|, ℓ)."""
-        return np.eye(n_classes)[self.classifier.fit(X[train], y).predict(X[test])]
+        weights = {"sample_weight": w[0]} if w else {}
+        return np.eye(n_classes)[self.classifier.fit(X[train], y, **weights).predict(X[test])]
 
     def sweep(
         self,
@@ -42,17 +54,20 @@ class ForeignMachine:
         n_classes: int,
         engine: str = "fast",
         prepared: Any = None,
+        sample_weight: Array | None = None,
     ) -> list[Array]:
         """As ``BaseMachine.sweep``, one fit per fold and point.
 
         A point that cannot be fitted to some fold (more neighbours than rows) scores −∞ everywhere and is never right;
         that is an error only where no point is left.
         """
+        sample_weight = check_weights(sample_weight, len(y))
+        self.training_weights(y, range(n_classes), sample_weight)  # refuses what the classifier does not take
         results = [np.full((len(points), len(test), n_classes), -np.inf) for _, test in folds]
         failed = 0
         for i, point in enumerate(points):
             try:
-                found = [refit(self, X, y, n_classes, fold, [point])[0] for fold in folds]
+                found = [refit(self, X, y, n_classes, fold, [point], sample_weight)[0] for fold in folds]
             except ValueError as error:
                 failed += 1
                 if failed == len(points):

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from mcls import OneLSM
 from mcls.data import load_dataset
 from mcls.evaluation.folds import stratified_folds
+from mcls.evaluation.grid import search
 from mcls.evaluation.scaling import to_range
 from mcls.kernels import gaussian, squared_distances
 from mcls.solvers import lanczos, lsm
@@ -32,3 +34,21 @@ def test_what_is_certified_is_exact_and_enough_blocks_certify_all(letters, sigma
     share = np.mean([sure.mean() for sure in certain])
     assert most == 3 or share == 1
     assert np.array_equal(K, gaussian(D2, sigma))
+
+
+def test_a_grid_of_many_rows_is_certified_or_solved_directly(letters, monkeypatch):
+    data = load_dataset("letter", first=700)
+    X, y = to_range(data.X), data.y
+    folds, grid = stratified_folds(y, 5, seed=0), {"gamma": GAMMAS, "sigma": [0.25, 1.0]}
+    exact = search(OneLSM(), X, y, grid, folds)
+    counted = []
+    monkeypatch.setattr(lanczos.Certified, "note", lambda self, certain: counted.append(certain))
+    monkeypatch.setattr(lanczos, "FROM_ROWS", 700)
+    for most in (8, 40):
+        monkeypatch.setattr(lanczos, "blocks_worth", lambda *args, most=most: most)
+        for book in ("indicators", "consistency"):
+            found = search(OneLSM(labelbook=book), X, y, grid, folds)
+            assert np.array_equal(found.predictions, exact.predictions)
+    assert len(counted) >= 4
+    assert OneLSM(kernel=lambda A, B: A @ B.T).certifier(10**4) is None
+    assert OneLSM(labelbook="fisher").certifier(10**4) is None
