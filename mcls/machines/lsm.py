@@ -13,8 +13,8 @@ from mcls.machines.base import ClassWeight, Fold, KernelMachine, Point, Weighted
 from mcls.machines.labels import LabelMachine, decide, gammas_of
 from mcls.parameters import Check, Choice, Positive, Whole
 from mcls.solvers import lanczos, lsm, nystrom
-from mcls.solvers.landmarks import LANDMARKS, choose_landmarks
 from mcls.solvers.lanczos import Certified
+from mcls.solvers.landmarks import LANDMARKS, choose_landmarks
 from mcls.solvers.spectrum import Spectrum
 
 Array = np.ndarray

@@ -72,7 +72,7 @@ def blocks_worth(n: int, n_classes: int, n_folds: int) -> int:
     """How many blocks cost about as much as the eigendecomposition of n rows.
 
     >>> blocks_worth(10_000, 26, 10), blocks_worth(1000, 26, 10)
-    (62, 5)
+    (68, 7)
     """
     worth = DECOMPOSITION * n**3 / _SLOWER
     columns = n_classes * n_folds
