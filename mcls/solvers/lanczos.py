@@ -33,7 +33,7 @@ from scipy.linalg import LinAlgError, qr, solveh_banded
 Array = np.ndarray
 
 #: Fewer rows are decomposed as quickly (``python -m benchmarks certified`` measures where they are).
-FROM_ROWS = 3000
+FROM_ROWS = 2500
 
 #: Operations of an eigendecomposition, times n³, and how many of its operations one here stands for.
 DECOMPOSITION = 9
