@@ -342,7 +342,8 @@ class _Question:
                 K = RADIAL[current.kernel](D2, current.sigma)
             else:
                 K = kernel_matrix(X, kernel=current.kernel, degree=current.degree, coef0=current.coef0)
-            return current, K, current.prepare(K) if threads and self.engine == "fast" else None
+            ahead = threads and self.engine == "fast" and self.weights is None
+            return current, K, current.prepare(K) if ahead else None
 
         def end(fixed: dict[str, Any], path: Path, begun: tuple[Any, Array, Any]) -> tuple[Path, Any]:
             current, K, prepared = begun

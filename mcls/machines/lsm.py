@@ -74,8 +74,8 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
         return decide(K @ self.class_alpha_, self.labels_, self.label_gram_, self.decision)
 
     def prepare(self, K: Array) -> Spectrum | None:
-        """Decompose K."""
-        return Spectrum.of(K)
+        """Decompose K; with weights of classes it is another matrix that is decomposed."""
+        return Spectrum.of(K) if self.class_weight is None else None
 
     def _sweep(
         self,
@@ -156,7 +156,7 @@ class OneLSM(OneSystemMachine):
     >>> OneLSM(sigma=0.5, gamma=0.1).fit(X, y).predict([[0.1], [2.1]])
     array(['a', 'c'], dtype='<U1')
     >>> OneLSM(sigma=0.5, gamma=0.1, calibration="temperature").fit(X, y).predict_proba([[0.1]]).round(2)
-    array([[1., 0., 0.]])
+    array([[0.94, 0.03, 0.03]])
     >>> OneLSM(sigma=0.5, gamma=0.1, solver="nystrom", n_landmarks=5).fit(X, y).predict([[0.1], [2.1]])
     array(['a', 'c'], dtype='<U1')
     """
