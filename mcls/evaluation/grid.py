@@ -346,7 +346,7 @@ class _Question:
                 K = radial.value(D2[radial.distances], current.sigma)
             else:
                 K = kernel_matrix(X, kernel=current.kernel, degree=current.degree, coef0=current.coef0)
-            if self.engine != "fast":
+            if self.engine != "fast" or self.weights is not None:
                 return current, K, None
             if threads:
                 return current, K, current.prepare(K)
