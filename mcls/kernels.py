@@ -1,7 +1,9 @@
-"""Kernels: linear, polynomial and Gaussian; squared distances once, many widths.
+"""Kernels: linear, polynomial, and the radial ones: Gaussian, Laplace and Matérn; distances once, many widths.
 
-The Gaussian kernel is κ(x, x') = exp(−‖x − x'‖² / 2σ²) (honeine2013, Sec. 2). A grid search over σ needs the
-squared distances once: ``D2 = squared_distances(X)``, then ``gaussian(D2, sigma)`` for each width.
+The Gaussian kernel is κ(x, x') = exp(−‖x − x'‖² / 2σ²) (honeine2013, Sec. 2). With r = ‖x − x'‖ the Laplace kernel is
+exp(−r/σ) (Matérn with ν = 1/2), and ``matern`` is the one with ν = 3/2, (1 + √3 r/σ) exp(−√3 r/σ): its functions have
+one derivative, Laplace's none, the Gaussian's all. A grid search over σ needs the squared distances once:
+``D2 = squared_distances(X)``, then ``RADIAL[kernel](D2, sigma)`` for each width.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ KernelFunction = Callable[[Array, Array], Array]
 
 #: The one whose matrix the user gives.
 PRECOMPUTED = "precomputed"
-KERNELS = ("linear", "polynomial", "gaussian", PRECOMPUTED)
+
 
 #: Parameters that change the kernel matrix itself; every other parameter of a machine is swept at a fixed K.
 KERNEL_PARAMETERS = ("kernel", "sigma", "degree", "coef0")
@@ -79,6 +81,45 @@ def gaussian(D2: Array, sigma: float) -> Array:
     with np.errstate(over="ignore"):  # exp(−∞) is the zero it should be
         K = np.multiply(D2, -0.5 / (sigma * sigma))
     np.exp(K, out=K)
+    return _cut(K)
+
+
+def laplace(D2: Array, sigma: float) -> Array:
+    """Laplace kernel from squared distances: exp(−√D2 / σ), values below 1e-290 set to zero.
+
+    >>> laplace(np.array([[0.0, 4.0]]), sigma=2.0)
+    array([[1.        , 0.36787944]])
+    """
+    K = _distances(D2, -1.0, sigma)
+    np.exp(K, out=K)
+    return _cut(K)
+
+
+def matern(D2: Array, sigma: float) -> Array:
+    """Matérn kernel with ν = 3/2 from squared distances: (1 + √(3 D2)/σ) exp(−√(3 D2)/σ), tiny values set to zero."""
+    K = _distances(D2, -np.sqrt(3.0), sigma)
+    for start in range(0, len(K), _BLOCK):
+        block = K[start : start + _BLOCK]
+        block[:] = np.exp(block) * (1.0 - np.maximum(block, -1e300))  # 0 · ∞ is the zero it should be
+    return _cut(K)
+
+
+#: Kernels that are a function of the distance and have a width: name → function of (D2, sigma).
+RADIAL: dict[str, Callable[[Array, float], Array]] = {"gaussian": gaussian, "laplace": laplace, "matern": matern}
+KERNELS = ("linear", "polynomial", *RADIAL, PRECOMPUTED)
+
+
+def _distances(D2: Array, factor: float, sigma: float) -> Array:
+    """factor · √D2 / σ."""
+    _check_width("sigma", sigma)
+    K = np.sqrt(D2)
+    with np.errstate(over="ignore"):
+        K *= factor / sigma
+    return K
+
+
+def _cut(K: Array) -> Array:
+    """Set subnormal values to zero, in place."""
     for start in range(0, len(K), _BLOCK):
         block = K[start : start + _BLOCK]
         block[block < _TINY] = 0.0
@@ -138,8 +179,8 @@ def kernel_matrix(
         if not np.isfinite(K).all():
             raise McLsError("the kernel function returned values that are not finite numbers")
         return K
-    if kernel == "gaussian":
-        return gaussian(squared_distances(X, Z), sigma)
+    if kernel in RADIAL:
+        return RADIAL[kernel](squared_distances(X, Z), sigma)
     if kernel == "linear":
         return linear(X, X if Z is None else Z)
     if kernel == "polynomial":

@@ -24,7 +24,7 @@ from mcls.evaluation.folds import Fold
 from mcls.evaluation.memory import keep_freed_blocks
 from mcls.evaluation.parameter_grids import expand_grid
 from mcls.evaluation.scaling import to_range
-from mcls.kernels import KERNEL_PARAMETERS, gaussian, kernel_matrix, squared_distances
+from mcls.kernels import KERNEL_PARAMETERS, RADIAL, kernel_matrix, squared_distances
 from mcls.machines.foreign import as_machine
 
 if TYPE_CHECKING:
@@ -220,8 +220,8 @@ def _sweeps(
                 scores = of(folds)
         yield {}, path, _codes(scores)
         return
-    some_gaussian = any("gaussian" in values.get("kernel", [machine.kernel]) for values in grids)
-    D2 = squared_distances(X) if some_gaussian else None
+    kernels = [kernel for values in grids for kernel in values.get("kernel", [machine.kernel])]
+    D2 = squared_distances(X) if any(isinstance(kernel, str) and kernel in RADIAL for kernel in kernels) else None
 
     def begin(fixed: dict[str, Any]) -> tuple[Any, Array, Any]:
         current = copy(machine)  # parameters are the same objects, and nothing is fitted
@@ -229,8 +229,8 @@ def _sweeps(
             setattr(current, name, value)
         if current.kernel == "precomputed":
             K = X
-        elif current.kernel == "gaussian" and D2 is not None:
-            K = gaussian(D2, current.sigma)
+        elif D2 is not None and isinstance(current.kernel, str) and current.kernel in RADIAL:
+            K = RADIAL[current.kernel](D2, current.sigma)
         else:
             K = kernel_matrix(X, kernel=current.kernel, degree=current.degree, coef0=current.coef0)
         return current, K, current.prepare(K) if threads and engine == "fast" else None

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mcls.errors import McLsError, unknown_name
-from mcls.kernels import PRECOMPUTED
+from mcls.kernels import PRECOMPUTED, RADIAL
 from mcls.machines.base import BaseMachine, parameter_checks
 from mcls.parameters import is_finite
 
@@ -116,7 +116,7 @@ def effective_grid(
         for name, values in sorted(merged.items())
         if name not in options
         and name not in machine.params
-        and not (name == "sigma" and isinstance(kernel, str) and kernel != "gaussian" and "kernel" not in merged)
+        and not (name == "sigma" and isinstance(kernel, str) and kernel not in RADIAL and "kernel" not in merged)
     }
     if "solver" in grid:
         raise McLsError(f"a solver is not tuned but given as an option, such as {machine.name}:solver=NAME")

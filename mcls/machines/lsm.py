@@ -98,10 +98,11 @@ class OneLSM(OneSystemMachine):
 
     Parameters
     ----------
-    kernel : {"gaussian", "linear", "polynomial", "precomputed"} or callable
+    kernel : {"gaussian", "laplace", "matern", "linear", "polynomial", "precomputed"} or callable
         A callable takes two arrays of rows and returns their kernel matrix.
     sigma : float
-        Width of the Gaussian kernel exp(−‖x − x'‖²/2σ²).
+        Width of the Gaussian kernel exp(−r²/2σ²), of the Laplace kernel exp(−r/σ) and of the Matérn kernel with
+        ν = 3/2, (1 + √3 r/σ) exp(−√3 r/σ), where r = ‖x − x'‖.
     degree, coef0 : int, float
         Polynomial kernel (xᵀx' + coef0)^degree.
     gamma : float

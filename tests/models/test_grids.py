@@ -166,6 +166,7 @@ def test_a_parameter_that_is_fixed_is_not_extended():
     found = select(A, y, "oneLSM:gamma=0.5", folds=3)
     assert list(found.grid) == ["sigma"]
     assert list(select(A, y, "oneLSM:kernel=linear", folds=3).grid) == ["gamma"]
+    assert list(select(A, y, "oneLSM:kernel=laplace", folds=3).grid) == ["gamma", "sigma"]
 
 
 def test_in_python_the_advice_is_python_and_on_the_command_line_flags():

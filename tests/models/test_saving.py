@@ -37,6 +37,8 @@ def kernels(name):
 
 CASES = [(name, options) for name in sorted(MACHINES) for options in kernels(name)]
 CASES += [
+    ("oneLSM", {"kernel": "laplace"}),
+    ("voRLS-f", {"kernel": "matern"}),
     ("oneLSM", {"solver": "nystrom", "n_landmarks": 20}),
     ("oneLSM", {"labelbook": np.eye(3)[:, ::-1].copy()}),
     ("voLSSVM", {"bias": True}),
