@@ -9,10 +9,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from mcls.data import Dataset, load_dataset
 from mcls.data.encoder import load_encoded
+from mcls.data.roles import GROUP, WEIGHT
 from mcls.errors import McLsError
 from mcls.evaluation.folds import Array, equal_rows
+from mcls.evaluation.metrics import ERROR, read_metrics
 from mcls.evaluation.protocols import get_protocol
 from mcls.evaluation.task import Task
 from mcls.machines.registry import get_machine
@@ -36,6 +40,8 @@ class DatasetRef:
     drop: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     split_equal_rows: bool = False
+    group: str | None = None
+    weight: str | None = None
 
     def load(self) -> Dataset:
         """Load the table, once a process."""
@@ -45,8 +51,13 @@ class DatasetRef:
 @lru_cache(maxsize=16)
 def _load(ref: DatasetRef) -> Dataset:
     if ref.path is not None:
-        return load_encoded(ref.path, ref.target, ref.header, ref.drop, ref.keep)
+        return load_encoded(ref.path, ref.target, ref.header, ref.drop, ref.keep, ref.group, ref.weight)
     return load_dataset(str(ref.name), **dict(ref.options))
+
+
+def groups_of_rows(ref: DatasetRef) -> Array | None:
+    """Rows that are never split: those of a group column, or else equal rows."""
+    return ref.load().extra[GROUP] if ref.group is not None else equal_rows_of(ref)
 
 
 @lru_cache(maxsize=4)
@@ -78,6 +89,8 @@ class Cell:
     engine: str = "fast"
     timing: bool = False
     grouped: bool = False  # equal rows stay together
+    metrics: tuple[str, ...] = (ERROR.name,)  # the first one chooses
+    costs: tuple[tuple[float, ...], ...] | None = None  # of the metric "cost", rows true
     defaults: Mapping[str, Any] = field(default_factory=dict, compare=False)  # all parameters that JSON can hold
     key: str = field(init=False)
 
@@ -85,7 +98,11 @@ class Cell:
         object.__setattr__(self, "key", identity_key(self.identity()))
 
     def identity(self) -> dict[str, Any]:
-        """Everything that decides the result, as JSON values. The engine decides only a measured time."""
+        """Everything that decides the result, as JSON values. The engine decides only a measured time.
+
+        Metrics that do not choose are not part of it: a record that lacks one is computed again (``answered_by``).
+        Columns of groups and weights are part of the data's fingerprint.
+        """
         identity = {
             "format": FORMAT,
             "data": self.fingerprint,
@@ -98,6 +115,10 @@ class Cell:
         }
         if self.grouped:
             identity["groups"] = "equal rows"
+        if self.metrics[0] != ERROR.name:
+            identity["metric"] = self.metrics[0]
+        if self.costs is not None:
+            identity["costs"] = _canonical_numbers(self.costs)
         return {**identity, "engine": self.engine} if self.timing else identity
 
     @property
@@ -118,6 +139,10 @@ class Cell:
         """Every parameter of the machine that is not tuned, defaults included, as far as JSON can hold it."""
         return {n: v for n, v in {**self.defaults, **self._own_seed()}.items() if n not in self.grid}
 
+    def answered_by(self, result: Mapping[str, Any]) -> bool:
+        """Whether a stored result has every metric that is asked for."""
+        return {ERROR.name, *result.get("metrics", {})}.issuperset(self.metrics)
+
     def compute(self) -> dict[str, Any]:
         """Run the protocol; the data must still be what the key was made from."""
         data = self.dataset.load()
@@ -132,7 +157,9 @@ class Cell:
             engine=self.engine,
             smoother=get_machine(self.machine).smoother,
             declared_split=data.extra.get("split"),
-            groups=equal_rows_of(self.dataset),
+            groups=groups_of_rows(self.dataset),
+            weights=data.extra.get(WEIGHT) if self.dataset.weight is not None else None,
+            metrics=read_metrics(self.metrics, None if self.costs is None else np.array(self.costs)),
         )
         return get_protocol(self.protocol)(task, self.seed, **self.settings)
 

@@ -114,10 +114,12 @@ class Experiment:
         values["replicates"] = self.config.n_replicates
         for protocol in reversed(self.config.protocols):
             values |= self.config.settings(protocol)
+        for entry in (*values["datasets"], *values.get("metric", [])):
+            for name in ("path", "costs"):
+                if name in entry:
+                    entry[name] = os.path.relpath(self.source / entry[name], self.folder)
         for entry in values["datasets"]:
-            if "path" in entry:
-                entry["path"] = os.path.relpath(self.source / entry["path"], self.folder)
-            else:
+            if "path" not in entry:
                 del entry["target"]
         for entry in (*values["datasets"], *values["machines"]):
             for name in ("options", "grid"):

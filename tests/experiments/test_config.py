@@ -118,7 +118,7 @@ def test_settings_by_protocol():
         ),
         (BASE + "replicates: ten", "lab.yaml:3: replicates: Input should be a valid integer, got 'ten'"),
         (BASE + "replicates: true", "replicates: Input should be a valid integer"),
-        (BASE + "folds: 1", "folds: must be a number from 2 to 1000, or loo"),
+        (BASE + "folds: 1", "folds: must be a number from 2 to 1000, loo"),
         (BASE + "seed: -1", "seed: Input should be greater than or equal to 0"),
         (BASE + "name: ../up", "lab.yaml:3: name: '../up' cannot name a folder"),
         (BASE + "name: a/b", "name: 'a/b' cannot name a folder"),

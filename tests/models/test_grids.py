@@ -50,7 +50,7 @@ def table(values):
         asked.extend(tuple(point.values()) for point in points)
         errors = np.array([[values(point["sigma"], point["gamma"])] for point in points])
         codes = [np.zeros((len(points), 1), dtype=np.int16)]
-        return evaluation.GridResult(points, [np.array([0])], codes, errors, 1, 0)
+        return evaluation.GridResult(points, [np.array([0])], codes, {"error": errors}, 1, 0)
 
     start = [{"sigma": [s], "gamma": [g]} for s in STEPS["sigma"].start for g in STEPS["gamma"].start]
     return sweep(start), sweep, asked
