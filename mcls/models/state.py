@@ -88,6 +88,8 @@ def _encode(value: Any, arrays: list[Array], where: str) -> Any:
         return {"tuple": [_encode(item, arrays, where) for item in value]}
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return {"dict": {key: _encode(item, arrays, where) for key, item in value.items()}}
+    if isinstance(value, dict):  # weights of classes, whatever their labels
+        return {"pairs": [[_encode(part, arrays, where) for part in pair] for pair in value.items()]}
     kind = type(value).__name__
     if _PARTS.get(kind) == type(value).__module__:
         return {"part": kind, "state": {k: _encode(v, arrays, f"{where}.{k}") for k, v in vars(value).items()}}
@@ -121,6 +123,8 @@ def _decode(value: Any, arrays: list[Array]) -> Any:
     items = [_decode(item, arrays) for item in content]
     if tag == "tuple":
         return tuple(items)
+    if tag == "pairs":
+        return dict(items)
     if tag == "objects":
         made = np.empty(len(items), dtype=object)
         made[:] = items

@@ -204,12 +204,11 @@ class Spectrum:
         weights, a, b = self._weights(shifts)
         M = np.zeros((len(shifts), n, n)) if self.blocks else np.empty((len(shifts), n, n))
         for i, w in enumerate(weights):
-            for rows in self.blocks or [None]:
-                if rows is None:
-                    _congruent(self.vectors, w, out=M[i])
-                else:
-                    block = np.ix_(rows, rows)
-                    M[i][block] = _congruent(self.vectors[block], w[rows])
+            for rows in self.blocks:
+                block = np.ix_(rows, rows)
+                M[i][block] = _congruent(self.vectors[block], w[rows])
+            if not self.blocks:
+                _congruent(self.vectors, w, out=M[i])
         if not self._whole:
             M *= b[:, :, None]
             M[:, np.arange(n), np.arange(n)] += a
