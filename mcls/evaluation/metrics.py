@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from mcls import plugins
 from mcls.errors import McLsError, unknown_name
 from mcls.evaluation.costs import cost_of, least_cost_classes
 
@@ -92,6 +93,10 @@ def register(metric: Metric) -> None:
     if metric.name.lower() in METRICS:
         raise McLsError(f"a metric named '{metric.name}' is registered already")
     METRICS[metric.name.lower()] = metric
+    plugins.note("metric", metric.name)
+
+
+plugins.registers(Metric, register)
 
 
 def get_metric(name: str) -> Metric:
@@ -100,8 +105,9 @@ def get_metric(name: str) -> Metric:
     >>> get_metric("Macro-F1").direction
     'larger'
     """
-    if name.lower() not in METRICS:
-        raise unknown_name("metric", name, [metric.name for metric in METRICS.values()])
+    if name.lower() not in METRICS and not plugins.load_entry("metric", name):
+        known = [metric.name for metric in METRICS.values()]
+        raise unknown_name("metric", name, [*known, *plugins.entry_names("metric")])
     return METRICS[name.lower()]
 
 

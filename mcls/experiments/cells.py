@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -20,6 +20,7 @@ from mcls.evaluation.metrics import ERROR, read_metrics
 from mcls.evaluation.protocols import get_protocol
 from mcls.evaluation.task import Task
 from mcls.machines.registry import get_machine
+from mcls.plugins import Origin, origin_of
 from mcls.seeds import derive
 from mcls.specs import format_spec
 
@@ -92,6 +93,8 @@ class Cell:
     metrics: tuple[str, ...] = (ERROR.name,)  # the first one chooses
     costs: tuple[tuple[float, ...], ...] | None = None  # of the metric "cost", rows true
     defaults: Mapping[str, Any] = field(default_factory=dict, compare=False)  # all parameters that JSON can hold
+    plugins: Mapping[str, str] = field(default_factory=dict)  # what of this comes from plug-ins, see plugins_of
+    plugin_files: tuple[Origin, ...] = field(default=(), compare=False, repr=False)  # for other processes
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -115,6 +118,8 @@ class Cell:
         }
         if self.grouped:
             identity["groups"] = "equal rows"
+        if self.plugins:
+            identity["plugins"] = dict(self.plugins)
         if self.metrics[0] != ERROR.name:
             identity["metric"] = self.metrics[0]
         if self.costs is not None:
@@ -135,9 +140,11 @@ class Cell:
         return get_machine(self.machine).create(**self.options, **self._own_seed())
 
     def _own_seed(self) -> dict[str, int]:
-        if "random_state" not in self.defaults or "random_state" in self.options:
-            return {}
-        return {"random_state": derive(self.seed, self.machine) % 2**31}
+        """Seeds for the machine, or for the steps of a Pipeline that have none."""
+        seed = derive(self.seed, self.machine) % 2**31
+        whole = [name for name in self.defaults if name == "random_state"]
+        steps = [n for n, value in self.defaults.items() if n.endswith("__random_state") and value is None]
+        return {name: seed for name in (*whole, *steps) if name not in self.options}
 
     def parameters(self) -> dict[str, Any]:
         """Every parameter of the machine that is not tuned, defaults included, as far as JSON can hold it."""
@@ -149,6 +156,8 @@ class Cell:
 
     def compute(self) -> dict[str, Any]:
         """Run the protocol; the data must still be what the key was made from."""
+        if plugins_of(self.machine, self.parameters(), self.protocol, self.metrics) != dict(self.plugins):
+            raise McLsError("a plug-in is not the same in this process: install the same version everywhere")
         data = self.dataset.load()
         if data.fingerprint != self.fingerprint:
             raise McLsError(f"{self.dataset.label} has changed since the run was planned; start the run again")
@@ -166,6 +175,16 @@ class Cell:
             metrics=read_metrics(self.metrics, None if self.costs is None else np.array(self.costs)),
         )
         return get_protocol(self.protocol)(task, self.seed, **self.settings)
+
+
+def plugins_of(
+    machine: str, parameters: Mapping[str, Any], protocol: str, metrics: Sequence[str]
+) -> dict[str, str]:
+    """What of a cell comes from plug-ins → its version or the hash of its source, and the libraries behind it."""
+    used = [("machine", machine), ("protocol", protocol), *(("metric", metric) for metric in metrics)]
+    used += [("labelbook", parameters["labelbook"])] if isinstance(parameters.get("labelbook"), str) else []
+    found = {f"{kind} {name}": origin.identity for kind, name in used if (origin := origin_of(kind, name))}
+    return {**found, **get_machine(machine).versions}
 
 
 def _canonical_numbers(value: Any) -> Any:

@@ -188,11 +188,9 @@ class MetricEntry(_Strict):
 
 
 def _known_protocol(name: str) -> str:
-    from mcls.evaluation.protocols import PROTOCOLS
+    from mcls.evaluation.protocols import get_protocol
 
-    if name not in PROTOCOLS:
-        raise unknown_name("value", name, PROTOCOLS)
-    return name
+    return get_protocol(name).name
 
 
 class ExperimentConfig(_Strict):
@@ -273,6 +271,7 @@ class ExperimentConfig(_Strict):
     def _check_grid_names(self) -> None:
         """Every parameter of the common grid belongs to a machine of the list, and every grid is of a sane size."""
         from mcls.evaluation.parameter_grids import effective_grid
+        from mcls.machines.foreign import parameters_of
         from mcls.machines.registry import get_machine
 
         known: dict[str, None] = {}
@@ -280,7 +279,7 @@ class ExperimentConfig(_Strict):
             for options in entry.variants():
                 machine = get_machine(entry.name)
                 estimator = machine.create(**options)
-                known |= dict.fromkeys(n for n in estimator.get_params(deep=False) if n not in machine.params)
+                known |= dict.fromkeys(n for n in parameters_of(estimator) if n not in machine.params)
                 try:
                     effective_grid(machine, estimator, options, self.grid, entry.grid)
                 except McLsError as error:

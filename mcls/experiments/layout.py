@@ -13,11 +13,13 @@ from mcls.evaluation.costs import read_costs
 from mcls.evaluation.folds import count_equal_rows, require_groups
 from mcls.evaluation.parameter_grids import effective_grid
 from mcls.evaluation.protocols import Rows, check_splits, get_protocol, split_notes
-from mcls.experiments.cells import Cell, DatasetRef, equal_rows_of, groups_of_rows
+from mcls.experiments.cells import Cell, DatasetRef, equal_rows_of, groups_of_rows, plugins_of
 from mcls.experiments.config import DatasetEntry, ExperimentConfig
 from mcls.experiments.plan import Plan, PlannedData, Row
+from mcls.machines.foreign import parameters_of
 from mcls.machines.labels import LabelMachine
 from mcls.machines.registry import get_machine
+from mcls.plugins import loaded_files
 from mcls.seeds import derive
 from mcls.specs import format_options, format_spec
 
@@ -95,11 +97,11 @@ def _row(
     if isinstance(estimator, LabelMachine):
         estimator.check_labels(data.y, data.n_classes)
     grid = effective_grid(machine, estimator, options, config.grid, own_grid)
-    parameters = estimator.get_params(deep=False)
+    parameters = parameters_of(estimator)
     essential = essential_options(machine.name, options, estimator, share=not config.timing)
     defaults = {
         name: value
-        for name, value in machine.create(**essential).get_params(deep=False).items()
+        for name, value in parameters_of(machine.create(**essential)).items()
         if isinstance(value, str | int | float | bool | None)
     }
 
@@ -123,6 +125,8 @@ def _row(
                 metrics=config.metric_names,
                 costs=None if costs is None else tuple(map(tuple, costs.tolist())),
                 defaults=defaults,
+                plugins=plugins_of(machine.name, {**defaults, **essential}, protocol, config.metric_names),
+                plugin_files=loaded_files(),
             )
             for replicate in range(replicates)
         )

@@ -178,13 +178,14 @@ def _cells_to_json(cells: Sequence[Cell]) -> dict[str, Any] | None:
         name: getattr(cells[0], name) for name in _CELL_EXTRAS if getattr(cells[0], name) != getattr(Cell, name)
     }
     fields = {name: getattr(cells[0], name) for name in _CELL_FIELDS} | extras
+    fields |= {"plugins": dict(cells[0].plugins)} if cells[0].plugins else {}
     return fields | {"seeds": [cell.seed for cell in cells]}
 
 
 def _cells_from_json(label: str, values: Mapping[str, Any] | None) -> tuple[Cell, ...]:
     if values is None:
         return ()
-    common = {name: values[name] for name in _CELL_FIELDS}
+    common = {name: values[name] for name in _CELL_FIELDS} | {"plugins": values.get("plugins", {})}
     if "metrics" in values:
         common["metrics"] = tuple(values["metrics"])
     if "costs" in values:

@@ -110,3 +110,8 @@ def _class_scores(fitted: Any, X: Array, n_classes: int) -> Array | None:
 def as_machine(estimator: Any, with_scores: bool = False) -> Any:
     """One of our machines as it is, any other classifier in the shape of one."""
     return estimator if isinstance(estimator, BaseMachine) else ForeignMachine(estimator, with_scores)
+
+
+def parameters_of(estimator: Any) -> dict[str, Any]:
+    """Parameters that options and grids may name: of a classifier of another library those of its parts too."""
+    return dict(estimator.get_params(deep=not isinstance(estimator, BaseMachine)))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from mcls import plugins
 from mcls.errors import McLsError, unknown_name
 
 
@@ -95,6 +96,11 @@ class Machine:
         """A value of a grid as the estimator takes it."""
         return value
 
+    @property
+    def versions(self) -> dict[str, str]:
+        """Version of each library that a plug-in's estimator comes from."""
+        return {}
+
 
 MACHINES: dict[str, Machine] = {}
 
@@ -104,6 +110,7 @@ def register(machine: Machine) -> None:
     if machine.name.lower() in {known.lower() for known in MACHINES}:
         raise McLsError(f"a machine named '{machine.name}' is registered already")
     MACHINES[machine.name] = machine
+    plugins.note("machine", machine.name)
 
 
 def class_targets() -> dict[str, str]:
@@ -124,7 +131,18 @@ def get_machine(name: str) -> Machine:
     for known, machine in MACHINES.items():
         if known.lower() == name.lower():
             return machine
-    raise unknown_name("machine", name, MACHINES)
+    if plugins.load_entry("machine", name, _accept):
+        return get_machine(name)
+    raise unknown_name("machine", name, [*MACHINES, *plugins.entry_names("machine")])
+
+
+def _accept(name: str, thing: Any) -> None:
+    from mcls.machines.plugged import register as register_estimator
+
+    register_estimator(name, thing)
+
+
+plugins.registers(Machine, register)
 
 
 for _machine in (

@@ -69,7 +69,7 @@ def test_settings_by_protocol():
             "lab.yaml:2: machnes: unknown field 'machnes'; did you mean 'machines'?",
         ),
         (BASE + "protocl: nested", "lab.yaml:3: protocl: unknown field 'protocl'; did you mean 'protocol'?"),
-        (BASE + "protocol: nestd", "lab.yaml:3: protocol: unknown value 'nestd'; did you mean 'nested'?"),
+        (BASE + "protocol: nestd", "lab.yaml:3: protocol: unknown protocol 'nestd'; did you mean 'nested'?"),
         (BASE + "engine: quick", "lab.yaml:3: engine: unknown value 'quick'"),
         (
             "datasets: irsi\nmachines: oneLSM",

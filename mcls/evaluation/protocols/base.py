@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from mcls import plugins
 from mcls.errors import McLsError, unknown_name
 from mcls.evaluation.folds import LEAVE_ONE_OUT, groups_of, largest_class, make_folds, members, parse_folds
 from mcls.evaluation.grid import GridResult
@@ -129,13 +130,17 @@ def register(protocol: Protocol) -> Protocol:
         if setting not in SETTINGS:
             raise McLsError(f"protocol '{protocol.name}': no reader is known for the setting '{setting}'")
     PROTOCOLS[protocol.name] = protocol
+    plugins.note("protocol", protocol.name)
     return protocol
+
+
+plugins.registers(Protocol, register)
 
 
 def get_protocol(name: str) -> Protocol:
     """Look a protocol up by its name."""
-    if name not in PROTOCOLS:
-        raise unknown_name("protocol", name, PROTOCOLS)
+    if name not in PROTOCOLS and not plugins.load_entry("protocol", name):
+        raise unknown_name("protocol", name, [*PROTOCOLS, *plugins.entry_names("protocol")])
     return PROTOCOLS[name]
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mcls import plugins
 from mcls.errors import McLsError, unknown_name
 
 if TYPE_CHECKING:
@@ -52,12 +53,16 @@ def register(plot: Plot) -> None:
     if plot.name in PLOTS:
         raise McLsError(f"a plot named '{plot.name}' is registered already")
     PLOTS[plot.name] = plot
+    plugins.note("plot", plot.name)
+
+
+plugins.registers(Plot, register)
 
 
 def get_plot(name: str) -> Plot:
     """Look a plot up by its name."""
-    if name not in PLOTS:
-        raise unknown_name("figure", name, PLOTS)
+    if name not in PLOTS and not plugins.load_entry("plot", name):
+        raise unknown_name("figure", name, [*PLOTS, *plugins.entry_names("plot")])
     return PLOTS[name]
 
 
@@ -101,7 +106,8 @@ def drawing(out: Path, quick: bool) -> Iterator[Begun]:
         return
     executor = ProcessPoolExecutor(max_workers=1, env={"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
     try:
-        yield {name: executor.submit(_draw_there, plot, out, quick) for name, plot in PLOTS.items()}
+        ours = {name: plot for name, plot in PLOTS.items() if plugins.origin_of("plot", name) is None}
+        yield {name: executor.submit(_draw_there, plot, out, quick) for name, plot in ours.items()}
     finally:
         executor.shutdown(kill_workers=True)
 
