@@ -70,9 +70,11 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
     def _scores(self, K: Array) -> Array:
         return decide(K @ self.class_alpha_, self.labels_, self.label_gram_, self.decision)
 
-    def prepare(self, K: Array) -> Spectrum | None:
-        """Decompose K."""
-        return Spectrum.of(K)
+    def prepare(self, K: Array, often: Sequence[Point] = ()) -> Spectrum | None:
+        """Decompose K; for points that are swept often, also form the inverses."""
+        spectrum = Spectrum.of(K)
+        gammas = [float(point.get("gamma", self.gamma)) for point in often]
+        return spectrum.holding(np.array(gammas)) if often else spectrum
 
     def _sweep(
         self,

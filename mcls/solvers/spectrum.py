@@ -18,8 +18,8 @@ the condition of A times the size of e tells in both cases what is left.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.linalg import lapack
@@ -122,6 +122,7 @@ class Spectrum:
     values: Array  # Λ (n,) or (r,)
     vectors: Array  # Q (n, n) or (n, r)
     blocks: Sequence[Array] = ()  # rows of the diagonal blocks of A where there are several; Q has the same
+    held: Mapping[float, Array] = field(default_factory=dict)  # shift → M, formed beforehand
 
     @classmethod
     def of(cls, A: Array, blocks: Sequence[Array] | None = None) -> Spectrum:
@@ -174,6 +175,8 @@ class Spectrum:
 
     def solve(self, shifts: Array, R: Array) -> Array:
         """M R (g, n, r) for each of g shifts."""
+        if self.held and all(float(shift) in self.held for shift in shifts):
+            return np.stack([self.held[float(shift)] @ R for shift in shifts])
         weights, a, b = self._weights(shifts)
         g, (n, r) = len(shifts), R.shape
         projected = (b * weights).T[:, :, None] * (self.vectors.T @ R)[:, None, :]  # (·, g, r)
@@ -190,7 +193,9 @@ class Spectrum:
         """
         n = len(self.vectors)
         asked = sum(len(test) ** 2 for test in tests)
-        whole = asked * n >= (sum(len(rows) ** 3 for rows in self.blocks) if self.blocks else n**3)
+        whole = bool(self.held) or asked * n >= (
+            sum(len(rows) ** 3 for rows in self.blocks) if self.blocks else n**3
+        )
         step = max(1, _HELD_UP_TO // n**2 if whole else len(shifts))
         U = self.solve(shifts, R)
         runs = list(fold_runs(tests, 0 if whole else n))
@@ -198,8 +203,16 @@ class Spectrum:
             part = slice(start, start + step)
             yield part, Solved(self, shifts[part], U[part], runs, self._inverse(shifts[part]) if whole else None)
 
+    def holding(self, shifts: Array) -> Spectrum:
+        """The same with M formed beforehand for shifts that are asked for often, where it keeps its digits."""
+        kept = shifts[self.keeps_digits(shifts)]
+        return replace(self, held={float(shift): self._inverse(np.array([shift]))[0] for shift in kept})
+
     def _inverse(self, shifts: Array) -> Array:
         """M (g, n, n) for each of g shifts."""
+        if all(float(shift) in self.held for shift in shifts):
+            some = [self.held[float(shift)] for shift in shifts]
+            return some[0][None] if len(some) == 1 else np.stack(some)
         n = len(self.vectors)
         weights, a, b = self._weights(shifts)
         M = np.zeros((len(shifts), n, n)) if self.blocks else np.empty((len(shifts), n, n))
