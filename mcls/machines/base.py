@@ -330,8 +330,11 @@ class KernelMachine(BaseMachine):
         """Score every class from K (m, n), the kernel between m new rows and the n training rows: (m, ℓ)."""
         raise NotImplementedError
 
-    def prepare(self, K: Array) -> Any:
-        """The part of a sweep that depends on K alone, done beforehand; None where there is none."""
+    def prepare(self, K: Array, often: Sequence[Point] = ()) -> Any:
+        """The part of a sweep that depends on K alone, done beforehand; None where there is none.
+
+        ``often`` lists the points that will be swept again and again, with other labels.
+        """
         return None
 
     def certifier(self, n: int) -> Any:

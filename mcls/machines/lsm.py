@@ -75,9 +75,13 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
     def _scores(self, K: Array) -> Array:
         return decide(K @ self.class_alpha_, self.labels_, self.label_gram_, self.decision)
 
-    def prepare(self, K: Array) -> Spectrum | None:
-        """Decompose K; with weights of classes it is another matrix that is decomposed."""
-        return Spectrum.of(K) if self.class_weight is None else None
+    def prepare(self, K: Array, often: Sequence[Point] = ()) -> Spectrum | None:
+        """Decompose K, and for points that are swept often form the inverses; weights of classes are another matrix."""
+        if self.class_weight is not None:
+            return None
+        spectrum = Spectrum.of(K)
+        gammas = [float(point.get("gamma", self.gamma)) for point in often]
+        return spectrum.holding(np.array(gammas)) if often else spectrum
 
     def _sweep(
         self,
