@@ -11,7 +11,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from benchmarks import criteria, fit, grids, growth, imbalanced, probabilities
+from benchmarks import accuracy, criteria, fit, grids, growth, honest, imbalanced, probabilities
 from benchmarks.measure import Row
 from mcls.environment import environment
 from mcls.errors import McLsError, unknown_name
@@ -31,6 +31,11 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
     "calibration-time": probabilities.calibration_time,
     "coverage": probabilities.coverage,
     "imbalanced": imbalanced.balanced,
+    "accuracy": accuracy.accuracy,
+    "nested": honest.nested_against_flat,
+    "nested-kernel-ridge": honest.nested_against_kernel_ridge,
+    "permutations": honest.permutations,
+    "honest-interval": honest.interval_of_the_honest_error,
 }
 COLUMNS = ("benchmark", "data", "ours", "seconds", "peer", "peer seconds", "ratio", "note")
 

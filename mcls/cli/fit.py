@@ -155,6 +155,8 @@ def fit(
     check_output(output, table, *([] if test is None else [test]), kind="model", force=force)
     if test is not None:
         require_file(test)
+        if not test.is_file():
+            raise McLsError(f"there is no file {test} to test the model on")
     try:
         count = parse_folds(folds)
     except McLsError as error:
