@@ -40,6 +40,9 @@ class Store:
     ----------
     folder : Path
         Where the files are; it is made when the first one is written.
+    keep : bool
+        Keep every record that was read, and read its file again only when it has changed: for tables and pages, which
+        ask for the same records many times. A run has many thousands and keeps them in brief.
 
     Examples
     --------
@@ -47,10 +50,11 @@ class Store:
     []
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, keep: bool = False) -> None:
         self.folder = folder
         self.damaged: dict[Path, str] = {}  # of the files read so far: what is wrong with them
         self._looks: dict[str, tuple[Stamp | None, Brief | None]] = {}
+        self._kept: dict[str, tuple[Stamp | None, Record | None]] | None = {} if keep else None
         self._prefix = os.path.join(folder, "")
 
     def path(self, key: str) -> Path:
@@ -64,6 +68,15 @@ class Store:
 
     def read(self, cell: Cell) -> Record | None:
         """The record of a cell, done or failed; None when there is none that fits it."""
+        if self._kept is None:
+            return self._read(cell)
+        stamp = self.stamp(cell)
+        known = self._kept.get(cell.key)
+        if known is None or known[0] != stamp:
+            known = self._kept[cell.key] = stamp, None if stamp is None else self._read(cell)
+        return known[1]
+
+    def _read(self, cell: Cell) -> Record | None:
         path = self.path(cell.key)
         try:
             record = decode(path.read_bytes(), cell.key)
