@@ -97,6 +97,7 @@ def _row(
 
     def cells(protocol: str, replicates: int) -> tuple[Cell, ...]:
         splits = get_protocol(protocol).seed_group or protocol
+        settings, grouped = config.settings(protocol), equal_rows_of(ref) is not None
         return tuple(
             Cell(
                 dataset=ref,
@@ -105,13 +106,13 @@ def _row(
                 options=essential,
                 grid=grid,
                 protocol=protocol,
-                settings=config.settings(protocol),
+                settings=settings,
                 scaling=config.scaling,
                 seed=derive(config.seed, data.name, splits, replicate),
                 replicate=replicate,
                 engine=config.engine,
                 timing=config.timing,
-                grouped=equal_rows_of(ref) is not None,
+                grouped=grouped,
                 defaults=defaults,
             )
             for replicate in range(replicates)

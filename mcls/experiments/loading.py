@@ -103,7 +103,9 @@ def _refuse_odd_mappings(root: yaml.Node, path: Path) -> None:
         if isinstance(node, yaml.ScalarNode):
             if any("\ud800" <= letter <= "\udfff" for letter in node.value):
                 line = node.start_mark.line + 1
-                raise McLsError(f"{path}:{line}: \\ud800 to \\udfff are not characters; write the character itself")
+                raise McLsError(
+                    f"{path}:{line}: \\ud800 to \\udfff are not characters; write the character itself"
+                )
         else:
             if id(node) in seen:
                 raise McLsError(f"{path}:{node.start_mark.line + 1}: aliases (*name) are not used in configs")

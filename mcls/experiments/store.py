@@ -77,13 +77,14 @@ class Store:
         return known[1]
 
     def _read(self, cell: Cell) -> Record | None:
-        path = self.path(cell.key)
         try:
-            record = decode(path.read_bytes(), cell.key)
+            with open(f"{self._prefix}{cell.key}.json", "rb", buffering=0) as stream:
+                record = decode(stream.read(), cell.key)
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
-            self.damaged[path] = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+            reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+            self.damaged[self.path(cell.key)] = reason
             return None
         # Keys leave defaults out; a default that has changed since makes the record one of another machine.
         now, then = cell.parameters(), record.get("parameters", {})
@@ -113,6 +114,10 @@ class Store:
     def brief(self, cell: Cell) -> Brief | None:
         """What ``read`` finds, in brief."""
         return self.look(cell)[1]
+
+    def known(self, cell: Cell) -> Brief | None:
+        """What the last look at a cell found; the disk is asked only if there was none."""
+        return self._looks[cell.key][1] if cell.key in self._looks else self.brief(cell)
 
     def write(self, record: Record) -> None:
         """Put a record in its place."""
