@@ -26,7 +26,8 @@ from mcls.machines.registry import MACHINES, Machine, Tuned
 from mcls.papers import PAPERS
 from mcls.parameters import Positive
 from mcls.reporting import plots
-from tests.command import call
+
+from .command import call
 
 ROOT = Path(__file__).parents[1]
 REGISTRIES = (

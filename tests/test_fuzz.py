@@ -26,7 +26,8 @@ import mcls
 from mcls.models.archive import read_archive, write_archive
 from mcls.models.fitting import fit_table
 from mcls.resources import configs_dir
-from tests.command import call
+
+from .command import call
 
 ROWS = [f"{i % 7 + 3.5 * (i % 2)},{i * 0.25},{'red' if i % 2 else 'blue'},{'ab'[i % 2]}" for i in range(16)]
 TABLE = ("size,age,hue,kind\n" + "\n".join(ROWS) + "\n").encode()

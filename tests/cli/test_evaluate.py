@@ -13,7 +13,8 @@ from scipy import stats
 import mcls
 from mcls.models.fitting import fit_table
 from mcls.resources import datasets_dir
-from tests.command import call
+
+from ..command import call
 
 GLASS = datasets_dir() / "glass.csv"
 

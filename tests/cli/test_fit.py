@@ -15,7 +15,8 @@ from scipy import stats
 
 import mcls
 from mcls.resources import datasets_dir
-from tests.command import call
+
+from ..command import call
 
 IRIS = str(datasets_dir() / "iris.csv")
 

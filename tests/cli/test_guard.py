@@ -12,7 +12,8 @@ import pytest
 import mcls
 from mcls.models.fitting import fit_table
 from mcls.resources import datasets_dir
-from tests.command import call
+
+from ..command import call
 
 IRIS = datasets_dir() / "iris.csv"
 FAST = ("--target", "class", "--machine", "oneLSM:gamma=1,sigma=1", "--folds", "2")

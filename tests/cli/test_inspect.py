@@ -8,7 +8,8 @@ import mcls
 from mcls.data import load_table
 from mcls.models.fitting import fit_table
 from mcls.resources import datasets_dir
-from tests.command import call
+
+from ..command import call
 
 IRIS = datasets_dir() / "iris.csv"
 

@@ -8,7 +8,8 @@ import pytest
 
 import mcls.papers  # noqa: F401  (registers the plots)
 from mcls.reporting.plots import PLOTS
-from tests.command import call
+
+from ..command import call
 
 pytestmark = pytest.mark.usefixtures("cache")
 MADE_BY = [plot.name for plot in PLOTS.values() if plot.made_by]

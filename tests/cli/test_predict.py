@@ -11,7 +11,8 @@ import mcls
 from mcls.models import streaming
 from mcls.models.fitting import fit_table
 from mcls.resources import datasets_dir
-from tests.command import call
+
+from ..command import call
 
 IRIS = datasets_dir() / "iris.csv"
 

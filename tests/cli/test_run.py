@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from mcls.experiments.config import DatasetEntry, MachineEntry, schema
 from mcls.experiments.records import encode
 from mcls.experiments.runner import compute
-from tests.command import call
+
+from ..command import call
 
 MAIN = "from mcls.cli.app import main; main()"
 SMALL = """\

@@ -6,8 +6,8 @@ import pytest
 
 from mcls.papers import PAPERS
 from mcls.reporting.studies import Studies
-from tests.command import call
 
+from ..command import call
 from ..reporting.made_up import fill
 
 pytestmark = pytest.mark.usefixtures("cache")
