@@ -42,7 +42,7 @@ def test_every_assertion_can_fail(path):
 
 
 def test_no_list_of_machines_stands_outside_the_registry():
-    """Papers name the machines of their tables, and solvers have losses of the same names; nobody else knows any two."""
+    """Papers name the machines of their tables, and solvers have losses of the same names; nobody else lists any."""
     found = []
     for path in SOURCES:
         room = path.relative_to(ROOT / "mcls").parts[0]
