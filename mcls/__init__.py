@@ -18,6 +18,7 @@ _EXPORTS = {
     **class_targets(),
     "PrecisionWarning": "mcls.errors",
     "load": "mcls.models.saving",
+    "register": "mcls.machines.plugged",
     "save": "mcls.models.saving",
     "select": "mcls.models.selection",
 }

@@ -1,12 +1,17 @@
-"""Kernels: linear, polynomial and Gaussian; squared distances once, many widths.
+"""Kernels: linear, polynomial, and those of a distance: Gaussian, Laplace and Matérn; distances once, many widths.
 
-The Gaussian kernel is κ(x, x') = exp(−‖x − x'‖² / 2σ²) (honeine2013, Sec. 2). A grid search over σ needs the
-squared distances once: ``D2 = squared_distances(X)``, then ``gaussian(D2, sigma)`` for each width.
+The Gaussian kernel is κ(x, x') = exp(−‖x − x'‖² / 2σ²) (honeine2013, Sec. 2). With r = ‖x − x'‖ the Laplace kernel is
+exp(−r/σ) (Matérn with ν = 1/2), and ``matern`` is the one with ν = 3/2, (1 + √3 r/σ) exp(−√3 r/σ): its functions have
+one derivative, Laplace's none, the Gaussian's all. ``laplace-l1`` is exp(−‖x − x'‖₁/(σ√d)), a product over the d
+columns: it sees each column by itself, as trees do. Over √d, the sum of differences is of the size of a Euclidean
+distance, and widths mean the same. A grid search over σ needs the squared distances once:
+``D2 = RADIAL[kernel].distances(X)``, then ``RADIAL[kernel].value(D2, sigma)`` for each width.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
@@ -20,7 +25,7 @@ KernelFunction = Callable[[Array, Array], Array]
 
 #: The one whose matrix the user gives.
 PRECOMPUTED = "precomputed"
-KERNELS = ("linear", "polynomial", "gaussian", PRECOMPUTED)
+
 
 #: Parameters that change the kernel matrix itself; every other parameter of a machine is swept at a fixed K.
 KERNEL_PARAMETERS = ("kernel", "sigma", "degree", "coef0")
@@ -69,6 +74,18 @@ def squared_distances(X: Array, Z: Array | None = None) -> Array:
     return D2
 
 
+def squared_l1_distances(X: Array, Z: Array | None = None) -> Array:
+    """‖x − z‖₁²/d for the rows of X (n, d) and of Z (m, d; X itself when None); (n, m)."""
+    reference = X if Z is None else Z
+    with np.errstate(over="ignore", invalid="ignore"):
+        D2 = cdist(X, reference, "cityblock")
+        np.square(D2, out=D2)
+        D2 /= X.shape[1]
+    if not np.isfinite(D2.max(initial=0.0)):
+        raise _overflow(X, reference)
+    return D2
+
+
 def gaussian(D2: Array, sigma: float) -> Array:
     """Gaussian kernel from squared distances: exp(−D2 / 2σ²), values below 1e-290 set to zero.
 
@@ -79,6 +96,77 @@ def gaussian(D2: Array, sigma: float) -> Array:
     with np.errstate(over="ignore"):  # exp(−∞) is the zero it should be
         K = np.multiply(D2, -0.5 / (sigma * sigma))
     np.exp(K, out=K)
+    return _cut(K)
+
+
+def laplace(D2: Array, sigma: float) -> Array:
+    """Laplace kernel from squared distances: exp(−√D2 / σ), values below 1e-290 set to zero.
+
+    >>> laplace(np.array([[0.0, 4.0]]), sigma=2.0)
+    array([[1.        , 0.36787944]])
+    """
+    K = _distances(D2, -1.0, sigma)
+    np.exp(K, out=K)
+    return _cut(K)
+
+
+def matern(D2: Array, sigma: float) -> Array:
+    """Matérn kernel with ν = 3/2 from squared distances: (1 + √(3 D2)/σ) exp(−√(3 D2)/σ), tiny values set to zero."""
+    K = _distances(D2, -np.sqrt(3.0), sigma)
+    for start in range(0, len(K), _BLOCK):
+        block = K[start : start + _BLOCK]
+        block[:] = np.exp(block) * (1.0 - np.maximum(block, -1e300))  # 0 · ∞ is the zero it should be
+    return _cut(K)
+
+
+def _gaussian_slope(D2: Array, sigma: float) -> Array:
+    return gaussian(D2, sigma) / (sigma * sigma)
+
+
+def _laplace_slope(D2: Array, sigma: float) -> Array:
+    W = laplace(D2, sigma)  # at distance zero there is no slope, and the mean over all directions is zero
+    distances = sigma * np.sqrt(D2)
+    return np.divide(W, distances, out=np.zeros_like(W), where=distances > 0)
+
+
+def _matern_slope(D2: Array, sigma: float) -> Array:
+    W = _distances(D2, -np.sqrt(3.0), sigma)
+    np.exp(W, out=W)
+    return _cut(W) * (3.0 / (sigma * sigma))
+
+
+class Radial(NamedTuple):
+    """A kernel φ(r) of a distance r: its squared distances, and from these and a width its values and slopes −φ'(r)/r.
+
+    With the slopes w of a Euclidean distance, the gradient of κ(x, z) with respect to x is w·(z − x).
+    """
+
+    distances: Callable[..., Array]
+    value: Callable[[Array, float], Array]
+    slope: Callable[[Array, float], Array]
+
+
+#: The kernels that have a width.
+RADIAL = {
+    "gaussian": Radial(squared_distances, gaussian, _gaussian_slope),
+    "laplace": Radial(squared_distances, laplace, _laplace_slope),
+    "matern": Radial(squared_distances, matern, _matern_slope),
+    "laplace-l1": Radial(squared_l1_distances, laplace, _laplace_slope),
+}
+KERNELS = ("linear", "polynomial", *RADIAL, PRECOMPUTED)
+
+
+def _distances(D2: Array, factor: float, sigma: float) -> Array:
+    """factor · √D2 / σ."""
+    _check_width("sigma", sigma)
+    K = np.sqrt(D2)
+    with np.errstate(over="ignore"):
+        K *= factor / sigma
+    return K
+
+
+def _cut(K: Array) -> Array:
+    """Set subnormal values to zero, in place."""
     for start in range(0, len(K), _BLOCK):
         block = K[start : start + _BLOCK]
         block[block < _TINY] = 0.0
@@ -138,8 +226,8 @@ def kernel_matrix(
         if not np.isfinite(K).all():
             raise McLsError("the kernel function returned values that are not finite numbers")
         return K
-    if kernel == "gaussian":
-        return gaussian(squared_distances(X, Z), sigma)
+    if kernel in RADIAL:
+        return RADIAL[kernel].value(RADIAL[kernel].distances(X, Z), sigma)
     if kernel == "linear":
         return linear(X, X if Z is None else Z)
     if kernel == "polynomial":

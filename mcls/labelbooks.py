@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mcls import plugins
 from mcls.errors import McLsError, unknown_name
 from mcls.parameters import width
 
@@ -86,6 +87,10 @@ def register(book: Labelbook) -> None:
     if book.name in LABELBOOKS or book.name != book.name.lower():
         raise McLsError(f"a labelbook needs a new name in lower case, got '{book.name}'")
     LABELBOOKS[book.name] = book
+    plugins.note("labelbook", book.name)
+
+
+plugins.registers(Labelbook, register)
 
 
 _TABLE1 = "honeine2013, Table 1"
@@ -118,7 +123,9 @@ def get_labelbook(name: str) -> Labelbook:
     for known, book in LABELBOOKS.items():
         if known == str(name).lower():
             return book
-    raise unknown_name("labelbook", str(name), LABELBOOKS)
+    if plugins.load_entry("labelbook", str(name)):
+        return get_labelbook(name)
+    raise unknown_name("labelbook", str(name), [*LABELBOOKS, *plugins.entry_names("labelbook")])
 
 
 def label_vectors(labelbook: str | Array, n_classes: int, counts: Array | None = None) -> Array:

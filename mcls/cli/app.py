@@ -50,8 +50,16 @@ def _options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    plugin: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--plugin",
+            metavar="FILE.py",
+            help="Run this Python file, which registers machines of yours; repeatable.",
+        ),
+    ] = None,
 ) -> None:
-    """Options that stand before every command (they are read in ``main``)."""
+    """Options that stand before or after every command (they are read in ``main``)."""
 
 
 def main(args: list[str] | None = None) -> None:
@@ -69,6 +77,11 @@ def _main(args: list[str] | None) -> None:
     argv = [a for a in argv if a != "--debug"]
     respect_no_color()
     try:
+        argv, files = _without_plugins(argv)
+        if files:
+            from mcls.plugins import load_files
+
+            load_files(files)
         code = app(argv, prog_name="mcls", standalone_mode=False)
         raise SystemExit(code if isinstance(code, int) else 0)
     except UsageError as error:
@@ -92,6 +105,23 @@ def _main(args: list[str] | None) -> None:
         text = _one_line(error) or type(error).__name__
         echo(f"mcls: {text} ({type(error).__name__}; --debug shows where)", err=True)
         raise SystemExit(1) from None
+
+
+def _without_plugins(argv: list[str]) -> tuple[list[str], list[str]]:
+    """The command line without ``--plugin FILE``, wherever it stands before ``--``, and the files."""
+    end = argv.index("--") if "--" in argv else len(argv)
+    rest, files = [], []
+    words = iter(argv[:end])
+    for word in words:
+        option, equals, value = word.partition("=")
+        if option != "--plugin":
+            rest.append(word)
+            continue
+        file = value if equals else next(words, "")
+        if not file or file.startswith("-"):
+            raise McLsError("--plugin needs a Python file, such as: mcls run mine.yaml --plugin mine.py")
+        files.append(file)
+    return rest + argv[end:], files
 
 
 def _one_line(error: Exception) -> str:

@@ -32,6 +32,7 @@ OFFLINE = {
     "generated": "yes, generated",
     "download": "after a download",
     "folder": "with your folder",
+    "plugin": "with its plug-in",
 }
 
 

@@ -17,19 +17,29 @@ def machines(
     from mcls.machines.registry import MACHINES, get_machine
 
     if name is None:
-        from mcls.cli.show import print_table
+        from mcls.plugins import entry_names
 
-        print_table(None, ["machine", "what it is"], [[m.name, m.summary] for m in MACHINES.values()])
+        rows = [[m.name, m.summary, _origin("machine", m.name)] for m in MACHINES.values()]
+        rows += [
+            [entry, f"a plug-in, loaded when it is used (mcls machines {entry})", package]
+            for entry, package in entry_names("machine").items()
+            if entry not in MACHINES
+        ]
+        _print_with_origins(["machine", "what it is"], rows)
         return
     import inspect
 
+    from mcls.machines.foreign import parameters_of
+
     machine = get_machine(name)
+    origin = _origin("machine", machine.name)
     typer.echo(
         f"{machine.name}: {machine.summary}\nReference: {machine.reference}\nClass: {machine.cls.__name__}\n"
+        + (f"Origin: {origin}\n" if origin else "")
     )
     typer.echo(inspect.getdoc(machine.cls) or "")
     typer.echo("\nOptions and their defaults (NAME:option=value on the command line and in configs)")
-    for option, default in machine.create().get_params(deep=False).items():
+    for option, default in parameters_of(machine.create()).items():
         fixed = " (fixed for this machine)" if option in machine.params else ""
         values = machine.grid.get(option, "")
         tuned = (
@@ -43,8 +53,32 @@ def labelbooks() -> None:
 
     Example: mcls labelbooks
     """
-    from mcls.cli.show import print_table
     from mcls.labelbooks import LABELBOOKS
+    from mcls.plugins import entry_names
 
-    rows = [[book.name, book.summary, book.reference] for book in LABELBOOKS.values()]
-    print_table(None, ["labelbook", "label vectors", "reference"], rows)
+    rows = [
+        [book.name, book.summary, book.reference, _origin("labelbook", book.name)] for book in LABELBOOKS.values()
+    ]
+    rows += [
+        [entry, "a plug-in, loaded when it is used", "", package]
+        for entry, package in entry_names("labelbook").items()
+        if entry not in LABELBOOKS
+    ]
+    _print_with_origins(["labelbook", "label vectors", "reference"], rows)
+
+
+def _origin(kind: str, name: str) -> str:
+    """The plug-in that something comes from, in words; empty for what is part of mcls."""
+    from mcls.plugins import origin_of
+
+    return str(origin_of(kind, name) or "")
+
+
+def _print_with_origins(columns: list[str], rows: list[list[str]]) -> None:
+    """Print a table whose last column has the origins; without a plug-in there is no such column."""
+    from mcls.cli.show import print_table
+
+    if any(row[-1] for row in rows):
+        print_table(None, [*columns, "from"], [[*row[:-1], row[-1] or "mcls"] for row in rows])
+    else:
+        print_table(None, columns, [row[:-1] for row in rows])

@@ -11,6 +11,7 @@ from urllib.parse import urlparse
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from mcls import plugins
 from mcls.data.parsers import PARSERS
 from mcls.errors import McLsError, unknown_name
 from mcls.resources import datasets_dir
@@ -76,7 +77,7 @@ class Card(_Strict):
     """One data set.
 
     ``origin`` says how it works: ``shipped`` (a table beside the card), ``generated`` (made on the spot),
-    ``download`` (fetched once into the cache), ``folder`` (files only the user can have). ``shape``,
+    ``download`` (fetched once into the cache), ``folder`` (files only the user can have), ``plugin``. ``shape``,
     ``classes`` (rows a class, in the order of the codes) and ``fingerprint`` describe the whole table,
     before any option; ``by_default`` is what the defaults of the options make of it, where that is less.
     """
@@ -87,7 +88,7 @@ class Card(_Strict):
     citation: Text
     licence: Text
     homepage: Text
-    origin: Literal["shipped", "generated", "download", "folder"]
+    origin: Literal["shipped", "generated", "download", "folder", "plugin"]
     table: FileName | None = None
     files: list[RawFile] = []
     parser: Text | None = None
@@ -117,8 +118,8 @@ class Card(_Strict):
             raise unknown_name("parser", self.parser, PARSERS)
         if self.origin in {"shipped", "generated"} and self.fingerprint is None:
             raise ValueError("a set that works offline needs its 'fingerprint'")
-        if self.origin != "folder" and (self.shape is None or self.classes is None):
-            raise ValueError("only a folder of the user's may leave out 'shape' and 'classes'")
+        if self.origin not in {"folder", "plugin"} and (self.shape is None or self.classes is None):
+            raise ValueError("only a folder of the user's or a plug-in may leave out 'shape' and 'classes'")
         if self.shape and self.classes and self.shape[0] != sum(self.classes.values()):
             raise ValueError(f"shape says {self.shape[0]} rows, classes add up to {sum(self.classes.values())}")
         if self.shape and self.features and self.shape[1] != len(self.features):
@@ -126,12 +127,16 @@ class Card(_Strict):
         return self
 
 
+#: Name → card of what plug-ins have registered (see ``mcls.data.plugged``).
+PLUGGED: dict[str, Card] = {}
+
+
 def card_names() -> list[str]:
     """Names of all data sets, in alphabetical order (the file's name is the set's)."""
     names = [path.stem for path in datasets_dir().glob("*.yaml")]
     if not names:
         raise McLsError(f"no data cards in {datasets_dir()}: the installation is incomplete")
-    return sorted(names)
+    return sorted([*names, *PLUGGED])
 
 
 def load_card(name: str) -> Card:
@@ -144,7 +149,11 @@ def load_card(name: str) -> Card:
     """
     known = card_names()
     if name.lower() not in known:
-        raise unknown_name("data set", name, known)
+        if plugins.load_entry("data set", name):
+            return load_card(name)
+        raise unknown_name("data set", name, [*known, *plugins.entry_names("data set")])
+    if name.lower() in PLUGGED:
+        return PLUGGED[name.lower()]
     return _read(datasets_dir() / f"{name.lower()}.yaml")
 
 

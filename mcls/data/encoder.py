@@ -21,6 +21,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from mcls.data.dataset import Dataset
+from mcls.data.roles import take_roles
 from mcls.data.tables import NumberColumn, TextColumn, check_classes, comma_hint, read_table, table_name
 from mcls.errors import McLsError, unknown_name
 
@@ -165,26 +166,35 @@ def load_encoded(
     header: bool | None = None,
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
+    group: str | None = None,
+    weight: str | None = None,
 ) -> Dataset:
     """Load a table as ``load_table`` does, and columns of text too: one 0/1 feature for each of their texts.
 
     Numbers are as read: scaling them is the experiment's business. A table of numbers alone is what ``load_table``
     gives, with the same fingerprint. Columns in ``drop`` are left out; ``keep`` is that of ``learn_encoder``.
+    The columns that hold the ``group`` and the ``weight`` of each row are found in ``extra`` under these names.
     """
     columns, labels = read_table(path, target, header, drop=drop)
     check_classes(labels, path)
-    return as_dataset(table_name(path), columns, labels, learn_encoder(columns, path, keep))
+    columns, extra = take_roles(columns, path, group, weight)
+    return as_dataset(table_name(path), columns, labels, learn_encoder(columns, path, keep), extra)
 
 
 def as_dataset(
-    name: str, columns: Sequence[NumberColumn | TextColumn], labels: TextColumn, encoder: Encoder
+    name: str,
+    columns: Sequence[NumberColumn | TextColumn],
+    labels: TextColumn,
+    encoder: Encoder,
+    extra: Mapping[str, Array] | None = None,
 ) -> Dataset:
     """A table's numbers as read and its texts as 0/1 features, with its classes."""
     features = [
         known.encode(column_values(column)) if isinstance(column, TextColumn) else column.values[:, None]
         for known, column in zip(encoder.columns, columns)
     ]
-    return Dataset(name, np.concatenate(features, axis=1), labels.codes, labels.levels, encoder.feature_names)
+    X = np.concatenate(features, axis=1)
+    return Dataset(name, X, labels.codes, labels.levels, encoder.feature_names, extra=extra or {})
 
 
 def _learn(column: NumberColumn | TextColumn, path: Any) -> ScaledColumn | OneHotColumn:

@@ -17,6 +17,7 @@ from mcls.data.cards import Card, load_card
 from mcls.data.dataset import Dataset
 from mcls.data.faces import read_faces, unpack
 from mcls.data.parsers import PARSERS, Table, canonical, gunzip, usps_npz
+from mcls.data.plugged import read_plugged
 from mcls.data.variants import apply_options, resolve_options
 from mcls.errors import McLsError
 from mcls.resources import datasets_dir
@@ -54,6 +55,8 @@ def _whole_table(card: Card, path: str | None) -> Dataset:
         return read_folder(card, path)
     if card.origin == "generated":
         return read_generated(card)
+    if card.origin == "plugin":
+        return read_plugged(card)
     cached = cached_files(card)
     if card.files and len(cached) == len(card.files):
         return parse_files(card, cached, "the cache")

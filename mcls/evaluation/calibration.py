@@ -147,6 +147,12 @@ def fit_temperatures(F: Array, y: Array, weights: Array | None = None) -> Array:
     return temperatures(G, y, np.broadcast_to(w, F.shape[:2])) / size
 
 
+def temperature_probabilities(F: Array, t: Array) -> Array:
+    """Probabilities softmax(tF) (points, m, ℓ) of scores F (points, m, ℓ) with a temperature t (points,) each."""
+    Z = t[:, None, None] * (F - _finite_top(F))
+    return np.swapaxes(softmax(np.swapaxes(Z, 1, 2))[0], 1, 2)
+
+
 def _unit_size(F: Array, w: Array) -> tuple[Array, Array]:
     """Scores G (…, ℓ, n) of unit size, 0 for the largest of a row, and the size (…,) by which they were divided."""
     G = F - _finite_top(F)

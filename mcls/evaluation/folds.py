@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, check_cv
 
+from mcls.data.roles import check_groups
 from mcls.errors import McLsError
 from mcls.terminal import counted
 
@@ -21,35 +22,48 @@ Fold = tuple[Array, Array]  # (train, test) row indices
 EQUAL_ROWS = "equal rows"
 #: Instead of a number of folds: each row is a fold of its own.
 LEAVE_ONE_OUT = "loo"
+#: Instead of a number of folds: each group of rows is a fold of its own.
+LEAVE_ONE_GROUP_OUT = "logo"
 
 
 def parse_folds(text: Any) -> int | str:
-    """Read a number of folds, or ``loo``.
+    """Read a number of folds, ``loo`` or ``logo``.
 
-    >>> parse_folds("10"), parse_folds("LOO")
-    (10, 'loo')
+    >>> parse_folds("10"), parse_folds("LOO"), parse_folds("logo")
+    (10, 'loo', 'logo')
     """
     word = str(text).strip().lower()
-    if word == LEAVE_ONE_OUT:
-        return LEAVE_ONE_OUT
+    if word in (LEAVE_ONE_OUT, LEAVE_ONE_GROUP_OUT):
+        return word
     if re.fullmatch(r"[0-9]{1,4}", word) and 2 <= int(word) <= 1000:
         return int(word)
-    raise McLsError(f"must be a number from 2 to 1000, or loo to leave out one row at a time; got {text!r}")
+    raise McLsError(
+        "must be a number from 2 to 1000, loo to leave out one row at a time, or logo to leave out one group at a "
+        f"time; got {text!r}"
+    )
 
 
 def make_folds(y: Array, k: Any, seed: int, groups: Array | None = None) -> list[Fold]:
-    """The k folds of ``stratified_folds``, with k = ``"loo"`` one fold per row or per group of rows, or those that
-    ``given_folds`` takes.
+    """The k folds of ``stratified_folds``, with k = ``"loo"`` one fold per row or per group of rows, with ``"logo"``
+    one fold per group, which must be given, or those that ``given_folds`` takes.
 
     >>> [test.tolist() for _, test in make_folds(np.array([0, 1, 1]), "loo", seed=0)]
     [[0], [1], [2]]
     """
     if not isinstance(k, int | np.integer | str):
         return given_folds(y, k, groups)
-    if k != LEAVE_ONE_OUT:
+    if k == LEAVE_ONE_GROUP_OUT:
+        require_groups(k, groups)
+    elif k != LEAVE_ONE_OUT:
         return stratified_folds(y, int(k), seed, groups)
     parts = np.arange(len(y)) if groups is None else np.unique(groups, return_inverse=True)[1]
     return _folds_of(parts, int(parts.max()) + 1)
+
+
+def require_groups(folds: Any, groups: Any) -> None:
+    """Refuse to leave out one group at a time where the user names no groups."""
+    if isinstance(folds, str) and folds == LEAVE_ONE_GROUP_OUT and (groups is None or isinstance(groups, str)):
+        raise McLsError("folds: logo leaves out one group at a time: name the column of the groups")
 
 
 def given_folds(y: Array, folds: Any, groups: Array | None = None) -> list[Fold]:
@@ -161,10 +175,7 @@ def row_groups(X: Array, y: Array, groups: Any, note: Callable[[str], None]) -> 
         if found is not None:
             note(f"{count_equal_rows(y, found)}; equal rows are kept in one fold")
         return found
-    groups = np.asarray(groups)
-    if groups.shape != (len(y),):
-        raise McLsError(f"groups must be {EQUAL_ROWS!r}, None or one value for each of the {len(y)} rows")
-    return np.unique(groups, return_inverse=True)[1]
+    return check_groups(groups, len(y), f"groups (or {EQUAL_ROWS!r}, or None)")
 
 
 def groups_of(groups: Array | None, rows: Array) -> Array | None:

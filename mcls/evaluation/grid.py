@@ -7,11 +7,11 @@ kernel matrix by the machine itself, exactly and at the price of a few factorisa
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,9 +22,11 @@ from threadpoolctl import threadpool_limits
 from mcls.errors import McLsError
 from mcls.evaluation.folds import Fold
 from mcls.evaluation.memory import keep_freed_blocks
+from mcls.evaluation.metrics import ERROR, Metric
 from mcls.evaluation.parameter_grids import expand_grid
 from mcls.evaluation.scaling import to_range
-from mcls.kernels import KERNEL_PARAMETERS, gaussian, kernel_matrix, squared_distances
+from mcls.evaluation.scoring import Judged, Scoring, mean_over_folds
+from mcls.kernels import KERNEL_PARAMETERS, RADIAL, kernel_matrix
 from mcls.machines.foreign import as_machine
 
 if TYPE_CHECKING:
@@ -43,14 +45,21 @@ _THREADS_UP_TO = 2000
 
 @dataclass(frozen=True)
 class GridResult:
-    """What a grid search saw: all points, what each fold predicted and its error, and the choice."""
+    """What a grid search saw: all points, what each fold predicted and its metrics, and the choice."""
 
     points: list[dict[str, Any]]
     tests: list[Array]  # the rows that each fold tests
     fold_predictions: list[Array]  # (points, |test|) class codes, one array per fold
-    fold_errors: Array  # (points, folds), fractions
+    fold_values: dict[str, Array]  # metric → (points, folds); "error" is always there
     n_rows: int
     best: int  # index of the chosen point
+    metric: Metric = ERROR  # what chooses
+    scores: dict[int, list[Array]] = field(default_factory=dict)  # best points → scores (|test|, ℓ) per fold
+
+    @property
+    def fold_errors(self) -> Array:
+        """Errors (points, folds), fractions."""
+        return self.fold_values[ERROR.name]
 
     @property
     def predictions(self) -> Array:
@@ -73,13 +82,26 @@ class GridResult:
             fold_predictions=[
                 np.concatenate(codes) for codes in zip(self.fold_predictions, other.fold_predictions)
             ],
-            fold_errors=np.concatenate([self.fold_errors, other.fold_errors]),
+            fold_values={
+                name: np.concatenate([values, other.fold_values[name]])
+                for name, values in self.fold_values.items()
+            },
+            scores=self.scores | {len(self.points) + i: scores for i, scores in other.scores.items()},
         )
+
+    def values(self, name: str) -> Array:
+        """Mean over the folds of each point's metric (points,); folds on which it is not defined are left out."""
+        return mean_over_folds(self.fold_values[name])
 
     @property
     def errors(self) -> Array:
         """Mean over the folds of each point's error (points,)."""
-        return self.fold_errors.mean(axis=1)
+        return self.values(ERROR.name)
+
+    @property
+    def losses(self) -> Array:
+        """What the choice minimises (points,); infinite where the metric is not defined."""
+        return losses(self.metric, self.fold_values[self.metric.name])
 
     @property
     def best_point(self) -> dict[str, Any]:
@@ -91,26 +113,51 @@ class GridResult:
         """Cross-validation error of the chosen point."""
         return float(self.errors[self.best])
 
+    @property
+    def best_values(self) -> dict[str, float]:
+        """Every metric of the chosen point."""
+        return {name: float(self.values(name)[self.best]) for name in self.fold_values}
+
+    @property
+    def at_best(self) -> list[dict[str, float]]:
+        """Every metric of the chosen point on each fold."""
+        folds = range(len(self.tests))
+        return [{name: float(v[self.best, k]) for name, v in self.fold_values.items()} for k in folds]
+
     def frame(self) -> DataFrame:
-        """One row per point, the chosen one first: parameters, mean and spread of the error, rank, error per fold."""
+        """One row per point, the chosen one first: parameters, mean and spread of the error, the means of other
+        metrics, the rank by the metric that chooses, and its value on each fold.
+        """
         import pandas as pd
 
         frame = pd.DataFrame(self.points)
         frame["error"] = self.errors
         frame["spread"] = self.fold_errors.std(axis=1)
-        frame["rank"] = frame["error"].rank(method="min").astype(int)
-        folds = pd.DataFrame(self.fold_errors, columns=[f"fold {k}" for k in range(self.fold_errors.shape[1])])
+        for name in self.fold_values:
+            if name != ERROR.name:
+                frame[name] = self.values(name)
+        frame["rank"] = pd.Series(self.losses).rank(method="min").astype(int)
+        of_folds = self.fold_values[self.metric.name]
+        folds = pd.DataFrame(of_folds, columns=[f"fold {k}" for k in range(of_folds.shape[1])])
         order = np.argsort(frame["rank"].to_numpy() - (np.arange(len(frame)) == self.best), kind="stable")
         return pd.concat([frame, folds], axis=1).iloc[order].reset_index(drop=True)
 
 
+def losses(metric: Metric, fold_values: Array) -> Array:
+    """What a choice minimises (points,), from values (points, folds); infinite where no fold has one."""
+    means = metric.as_loss(mean_over_folds(fold_values))
+    return np.where(np.isnan(means), np.inf, means)
+
+
 def choose(points: Sequence[Mapping[str, Any]], errors: Array, smoother: Mapping[str, int] | None = None) -> int:
-    """Index of the smallest error. Ties go to the smoothest model: the widest kernel first, then the strongest
-    regularisation (``smoother`` gives each parameter's direction), then the first in the order of the grid.
+    """Index of the smallest error, or of another loss, which may be infinite.
+
+    Ties go to the smoothest model: the widest kernel first, then the strongest regularisation (``smoother`` gives
+    each parameter's direction), then the first in the order of the grid.
     """
     smoother = smoother or {}
     names = sorted(smoother, key=lambda name: name not in KERNEL_PARAMETERS)  # stable: kernel parameters first
-    ties = np.flatnonzero(errors <= errors.min() + 1e-12).tolist()
+    ties = smallest(errors).tolist()
 
     def smoothness(i: int) -> tuple[float, ...]:
         values = [(name, points[i][name]) for name in names if name in points[i]]
@@ -120,6 +167,16 @@ def choose(points: Sequence[Mapping[str, Any]], errors: Array, smoother: Mapping
         )
 
     return max(ties, key=lambda i: (smoothness(i), -i))
+
+
+def smallest(errors: Array) -> Array:
+    """Indices of the smallest losses, equal up to rounding; refused where none is finite."""
+    if np.isinf(errors.min()):
+        raise McLsError(
+            "the metric is not defined on any fold of any grid point (a fold may lack a class, or have one row): "
+            "use fewer folds or another metric"
+        )
+    return np.flatnonzero(errors <= errors.min() + 1e-12)
 
 
 def search(
@@ -133,6 +190,10 @@ def search(
     scaling: str = "none",
     smoother: Mapping[str, int] | None = None,
     n_classes: int | None = None,
+    metrics: Sequence[Metric] = (ERROR,),
+    weights: Array | None = None,
+    calibrators: Mapping[int, Sequence[int]] | None = None,
+    keep_scores: bool = False,
     n_threads: int = 1,
     on_step: OnStep | None = None,
 ) -> GridResult:
@@ -150,6 +211,16 @@ def search(
         Index arrays; the same for every point. They may overlap.
     engine : {"fast", "refit"}
         The machine's exact sweep, or a fit at every fold and point.
+    metrics : sequence of Metric
+        What is judged, the first of which chooses; ``error`` always is. ``mcls.evaluation.scoring`` says where the
+        probabilities come from that some metrics need.
+    weights : array (n,), optional
+        Weights of the rows, in training and in the metrics: a row of weight 2 counts as two rows.
+    calibrators : dict, optional
+        Fold → the folds whose test scores fit its temperature. With it, only the folds that it names are judged:
+        the others are there to calibrate.
+    keep_scores : bool
+        Keep the out-of-fold scores of the best points.
     n_threads : int
         Kernel widths, or folds of a machine that works on rows, at once; with more than 2000 rows, threads of BLAS.
         Pin BLAS to one thread before: short calls with many threads are slower.
@@ -159,27 +230,50 @@ def search(
     keep_freed_blocks()
     grids = [expand_grid(each) for each in ([grid] if isinstance(grid, Mapping) else grid)]
     ell = int(y.max()) + 1 if n_classes is None else n_classes
-    tests = [test for _, test in folds]
-    points: list[dict[str, Any]] = []
-    codes: list[Array]  # (points, |test|) each
+    scoring = Scoring(y, [test for _, test in folds], metrics, weights, calibrators, keep_scores)
+    question = _Question(as_machine(machine, scoring.needs_scores), y, grids, ell, engine, weights)
+    judged: Iterable[tuple[list[dict[str, Any]], Judged]]
     if scaling == "fold":
         parts = [
-            search(machine, to_range(X, X[f[0]]), y, grids, [f], engine=engine, n_classes=ell)
-            for f in steps(folds, "folds", on_step)
+            list(question.sweeps(to_range(X, X[fold[0]]), [fold], scoring.see, 1))
+            for fold in steps(folds, "folds", on_step)
         ]
-        points, codes = parts[0].points, [part.fold_predictions[0] for part in parts]
+        judged = ((of[0][0], scoring.judge([seen[0] for _, seen in of])) for of in zip(*parts))
+        told: OnStep = _nobody
     else:
-        told = on_step or (lambda *step: None)
-        n_points = sum(prod(len(v) for v in values.values()) for values in grids)
-        told("grid points", 0, n_points)
-        found = []
-        for fixed, path, predicted in _sweeps(machine, X, y, grids, folds, ell, engine, n_threads):
-            points += [{**fixed, **point} for point in path]
-            found.append(predicted.astype(np.int16))
-            told("grid points", len(points), n_points)
-        codes = np.split(np.concatenate(found), np.cumsum([len(test) for test in tests])[:-1], axis=1)
-    errors = np.stack([(c != y[test]).mean(axis=1) for c, test in zip(codes, tests, strict=True)], axis=1)
-    return GridResult(points, tests, codes, errors, len(y), choose(points, errors.mean(axis=1), smoother))
+        judged = question.sweeps(X, folds, scoring.see, n_threads, scoring.judge)
+        told = on_step or _nobody
+    n_points = sum(prod(len(v) for v in values.values()) for values in grids)
+    points: list[dict[str, Any]] = []
+    found: list[Judged] = []
+    kept: dict[int, list[Array]] = {}
+    least = np.inf
+    told("grid points", 0, n_points)
+    for path, part in judged:
+        if part.scores is not None:
+            here = losses(metrics[0], part.values[metrics[0].name])
+            least = min(least, float(here.min()))
+            for i in np.flatnonzero(here <= least + 1e-12).tolist():
+                kept[len(points) + i] = [scores[i].copy() for scores in part.scores]
+        points += path
+        found.append(part._replace(scores=None))
+        told("grid points", len(points), n_points)
+    values = {name: np.concatenate([part.values[name] for part in found]) for name in found[0].values}
+    loss = losses(metrics[0], values[metrics[0].name])
+    return GridResult(
+        points,
+        [scoring.tests[f] for f in scoring.judged],
+        [np.concatenate(codes) for codes in zip(*(part.codes for part in found))],
+        values,
+        len(y),
+        choose(points, loss, smoother),
+        metrics[0],
+        {i: scores for i, scores in kept.items() if loss[i] <= least + 1e-12},
+    )
+
+
+def _nobody(*step: Any) -> None:
+    """Nobody is told."""
 
 
 def steps(items: Sequence[Item], what: str, on_step: OnStep | None) -> Iterator[Item]:
@@ -190,90 +284,94 @@ def steps(items: Sequence[Item], what: str, on_step: OnStep | None) -> Iterator[
         yield item
 
 
-def _sweeps(
-    machine: Any,
-    X: Array,
-    y: Array,
-    grids: Sequence[Mapping[str, list[Any]]],
-    folds: Sequence[Fold],
-    n_classes: int,
-    engine: str,
-    n_threads: int,
-) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]], Array]]:
-    """Yield (kernel parameters, path points, predicted codes (path points, Σ|test|), fold after fold)."""
-    machine = as_machine(machine)
-    on_kernel = machine.works_on == "kernel"
-    threads = n_threads > 1 and len(X) <= _THREADS_UP_TO
-    paths = _paths(grids, KERNEL_PARAMETERS if on_kernel else ())
-    if not on_kernel:
-        ((_, path),) = paths
+Path = list[dict[str, Any]]  # grid points
 
-        def of(some: Sequence[Fold]) -> list[Array]:
-            scores: list[Array] = machine.sweep(X, y, some, path, n_classes=n_classes, engine=engine)
-            return scores
 
-        if threads and machine.swept:
-            with ThreadPoolExecutor(n_threads) as pool:
-                scores = [found for part in pool.map(of, [[fold] for fold in folds]) for found in part]
-        else:
+@dataclass(frozen=True)
+class _Question:
+    """What is swept: a machine over grids of parameters, for rows of known classes."""
+
+    machine: Any
+    y: Array
+    grids: Sequence[Mapping[str, list[Any]]]
+    n_classes: int
+    engine: str
+    weights: Array | None
+
+    def sweeps(
+        self,
+        X: Array,
+        folds: Sequence[Fold],
+        see: Callable[[Array], Any],
+        n_threads: int,
+        judge: Callable[[list[Any]], Any] = list,
+    ) -> Iterator[tuple[Path, Any]]:
+        """Yield grid points and what ``judge`` makes of what ``see`` keeps of each fold, kernel by kernel."""
+        machine, grids = self.machine, self.grids
+        settings: dict[str, Any] = {"n_classes": self.n_classes, "engine": self.engine}
+        if self.weights is not None:
+            settings["sample_weight"] = self.weights
+        on_kernel = machine.works_on == "kernel"
+        threads = n_threads > 1 and len(X) <= _THREADS_UP_TO
+        paths = _paths(grids, KERNEL_PARAMETERS if on_kernel else ())
+        if not on_kernel:
+            ((_, path),) = paths
+
+            def of(some: Sequence[Fold]) -> list[Any]:
+                return [see(scores) for scores in machine.sweep(X, self.y, some, path, **settings)]
+
+            if threads and machine.swept:
+                with ThreadPoolExecutor(n_threads) as pool:
+                    seen = [found for part in pool.map(of, [[fold] for fold in folds]) for found in part]
+            else:
+                with _blas_threads(n_threads):
+                    seen = of(folds)
+            yield path, judge(seen)
+            return
+        kernels = [kernel for values in grids for kernel in values.get("kernel", [machine.kernel])]
+        measures = {RADIAL[kernel].distances for kernel in kernels if isinstance(kernel, str) and kernel in RADIAL}
+        D2 = {measure: measure(X) for measure in measures}
+
+        def begin(fixed: dict[str, Any]) -> tuple[Any, Array, Any]:
+            current = copy(machine)  # parameters are the same objects, and nothing is fitted
+            for name, value in fixed.items():
+                setattr(current, name, value)
+            if current.kernel == "precomputed":
+                K = X
+            elif isinstance(current.kernel, str) and current.kernel in RADIAL:
+                radial = RADIAL[current.kernel]
+                K = radial.value(D2[radial.distances], current.sigma)
+            else:
+                K = kernel_matrix(X, kernel=current.kernel, degree=current.degree, coef0=current.coef0)
+            return current, K, current.prepare(K) if threads and self.engine == "fast" else None
+
+        def end(fixed: dict[str, Any], path: Path, begun: tuple[Any, Array, Any]) -> tuple[Path, Any]:
+            current, K, prepared = begun
+            scores = current.sweep(K, self.y, folds, path, prepared=prepared, **settings)
+            return [{**fixed, **point} for point in path], judge([see(of_fold) for of_fold in scores])
+
+        def finish(fixed: dict[str, Any], path: Path, half: Future[Any]) -> tuple[Path, Any]:
+            return end(fixed, path, half.result())
+
+        if not threads:
             with _blas_threads(n_threads):
-                scores = of(folds)
-        yield {}, path, _codes(scores)
-        return
-    some_gaussian = any("gaussian" in values.get("kernel", [machine.kernel]) for values in grids)
-    D2 = squared_distances(X) if some_gaussian else None
-
-    def begin(fixed: dict[str, Any]) -> tuple[Any, Array, Any]:
-        current = copy(machine)  # parameters are the same objects, and nothing is fitted
-        for name, value in fixed.items():
-            setattr(current, name, value)
-        if current.kernel == "precomputed":
-            K = X
-        elif current.kernel == "gaussian" and D2 is not None:
-            K = gaussian(D2, current.sigma)
-        else:
-            K = kernel_matrix(X, kernel=current.kernel, degree=current.degree, coef0=current.coef0)
-        return current, K, current.prepare(K) if threads and engine == "fast" else None
-
-    def end(
-        fixed: dict[str, Any], path: list[dict[str, Any]], begun: tuple[Any, Array, Any]
-    ) -> tuple[dict[str, Any], list[dict[str, Any]], Array]:
-        current, K, prepared = begun
-        scores = current.sweep(K, y, folds, path, n_classes=n_classes, engine=engine, prepared=prepared)
-        return fixed, path, _codes(scores)
-
-    def finish(
-        fixed: dict[str, Any], path: list[dict[str, Any]], half: Future[Any]
-    ) -> tuple[dict[str, Any], list[dict[str, Any]], Array]:
-        return end(fixed, path, half.result())
-
-    if not threads:
-        with _blas_threads(n_threads):
-            yield from (end(fixed, path, begin(fixed)) for fixed, path in paths)
-        return
-    with ThreadPoolExecutor(n_threads) as pool:
-        # Halves of a width are smaller pieces to share; few enough are under way that memory does not matter.
-        begun: deque[tuple[dict[str, Any], list[dict[str, Any]], Future[Any]]] = deque()
-        ended = []
-        for fixed, path in paths:
-            begun.append((fixed, path, pool.submit(begin, fixed)))
-            if len(begun) > n_threads:
-                ended.append(pool.submit(finish, *begun.popleft()))
-        ended += [pool.submit(finish, *half) for half in begun]
-        yield from (half.result() for half in ended)
+                yield from (end(fixed, path, begin(fixed)) for fixed, path in paths)
+            return
+        with ThreadPoolExecutor(n_threads) as pool:
+            # Halves of a width are smaller pieces to share; few enough are under way that memory does not matter.
+            begun: deque[tuple[dict[str, Any], Path, Future[Any]]] = deque()
+            ended = []
+            for fixed, path in paths:
+                begun.append((fixed, path, pool.submit(begin, fixed)))
+                if len(begun) > n_threads:
+                    ended.append(pool.submit(finish, *begun.popleft()))
+            ended += [pool.submit(finish, *half) for half in begun]
+            yield from (half.result() for half in ended)
 
 
 def _blas_threads(n_threads: int) -> Any:
     """A context with that many threads of BLAS; with one, whatever the caller has set."""
     return threadpool_limits(n_threads) if n_threads > 1 else nullcontext()
-
-
-def _codes(scores: Sequence[Array]) -> Array:
-    """Classes with the largest of scores (points, |test|, ℓ) per fold: (points, Σ|test|), −1 where there is none."""
-    joined = np.concatenate(scores, axis=1)
-    codes = joined.argmax(axis=-1)
-    codes[np.isneginf(joined.max(axis=-1))] = -1
-    return codes
 
 
 def _paths(

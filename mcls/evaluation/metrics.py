@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from mcls import plugins
 from mcls.errors import McLsError, unknown_name
 from mcls.evaluation.costs import cost_of, least_cost_classes
 
@@ -35,6 +36,11 @@ class Metric:
         Of what the values are: predicted codes (points, m), or scores or probabilities (points, m, ℓ).
     parameters : dict
         Further arguments of the function, such as the cost matrix.
+    decide : callable, optional
+        ``decide(probabilities, **parameters)`` gives the class codes (..., m) of a metric that also decides the class
+        where it is the one that chooses; without it the class is the one with the largest score.
+    percent : bool
+        Whether tables show it in percent.
 
     Examples
     --------
@@ -49,6 +55,8 @@ class Metric:
     need: Literal["classes", "scores", "probabilities"]
     summary: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    decide: Callable[..., Array] | None = field(default=None, repr=False)
+    percent: bool = False
 
     def __call__(self, y: Array, values: Array, sample_weight: Array | None = None) -> Array:
         """The metric of every grid point (points,)."""
@@ -58,9 +66,22 @@ class Metric:
         """The same metric with some parameters given, such as ``costs``."""
         return replace(self, parameters={**self.parameters, **parameters})
 
+    def decided(self, probabilities: Array) -> Array:
+        """The classes (..., m) that the metric's own rule gives, where it has one."""
+        assert self.decide is not None
+        return self.decide(probabilities, **self.parameters)
+
     def as_loss(self, values: Array) -> Array:
         """Values of which the smallest is the best: themselves, or their negatives."""
         return values if self.direction == "smaller" else -values
+
+    def show(self, value: float) -> str:
+        """A value for people: in percent where that is how the metric is shown.
+
+        >>> get_metric("balanced-error").show(0.0467), get_metric("auc").show(0.99)
+        ('4.67 %', '0.9900')
+        """
+        return f"{100 * value:.2f} %" if self.percent else f"{value:.4f}"
 
 
 #: Name → metric, in the order in which they are listed.
@@ -72,6 +93,10 @@ def register(metric: Metric) -> None:
     if metric.name.lower() in METRICS:
         raise McLsError(f"a metric named '{metric.name}' is registered already")
     METRICS[metric.name.lower()] = metric
+    plugins.note("metric", metric.name)
+
+
+plugins.registers(Metric, register)
 
 
 def get_metric(name: str) -> Metric:
@@ -80,8 +105,9 @@ def get_metric(name: str) -> Metric:
     >>> get_metric("Macro-F1").direction
     'larger'
     """
-    if name.lower() not in METRICS:
-        raise unknown_name("metric", name, [metric.name for metric in METRICS.values()])
+    if name.lower() not in METRICS and not plugins.load_entry("metric", name):
+        known = [metric.name for metric in METRICS.values()]
+        raise unknown_name("metric", name, [*known, *plugins.entry_names("metric")])
     return METRICS[name.lower()]
 
 
@@ -213,17 +239,32 @@ def _halfway(rest: Array, new: Array) -> Array:
 
 def cost(y: Array, probabilities: Array, weights: Array | None = None, costs: Array | None = None) -> Array:
     """Mean cost of the classes with the least expected cost, under a matrix (rows true, columns predicted)."""
+    return _average(cost_of(y, _decide_by_cost(probabilities, costs), _given(costs)), weights)
+
+
+def _decide_by_cost(probabilities: Array, costs: Array | None = None) -> Array:
+    return least_cost_classes(probabilities, _given(costs))
+
+
+def _given(costs: Array | None) -> Array:
     if costs is None:
         raise McLsError(
             "the metric 'cost' needs a cost matrix: a CSV file, rows the true and columns the predicted class"
         )
-    return _average(cost_of(y, least_cost_classes(probabilities, costs), costs), weights)
+    return costs
 
 
 for _metric in (
-    Metric("error", error, "smaller", "classes", "fraction of rows whose class is wrong"),
+    Metric("error", error, "smaller", "classes", "fraction of rows whose class is wrong", percent=True),
     Metric(
-        "balanced-error", balanced_error, "smaller", "classes", "mean over the classes of the error of their rows"
+        *(
+            "balanced-error",
+            balanced_error,
+            "smaller",
+            "classes",
+            "mean over the classes of the error of their rows",
+        ),
+        percent=True,
     ),
     Metric("macro-f1", macro_f1, "larger", "classes", "mean over the classes of F1, from precision and recall"),
     Metric("kappa", kappa, "larger", "classes", "agreement with the true classes beyond chance (Cohen)"),
@@ -233,8 +274,38 @@ for _metric in (
         "auc", auc, "larger", "scores", "mean over the classes of the area under the ROC curve against the rest"
     ),
     Metric(
-        "top2-error", top2_error, "smaller", "scores", "fraction of rows whose class is not among the best two"
+        *("top2-error", top2_error, "smaller", "scores", "fraction of rows whose class is not among the best two"),
+        percent=True,
     ),
-    Metric("cost", cost, "smaller", "probabilities", "mean cost of the decisions of least expected cost"),
+    Metric(
+        *("cost", cost, "smaller", "probabilities", "mean cost of the decisions of least expected cost"),
+        decide=_decide_by_cost,
+    ),
 ):
     register(_metric)
+
+#: What chooses where nothing else is asked for.
+ERROR = METRICS["error"]
+
+
+def read_metrics(given: Any, costs: Any = None) -> tuple[Metric, ...]:
+    """One metric or several, by name or as they are; the cost matrix goes to ``cost``.
+
+    >>> [metric.name for metric in read_metrics(["balanced-error", "auc"])]
+    ['balanced-error', 'auc']
+    """
+    several = [given] if isinstance(given, str | Metric) else list(given)
+    if not several:
+        raise McLsError("give at least one metric, such as error")
+    metrics = [metric if isinstance(metric, Metric) else get_metric(str(metric)) for metric in several]
+    names = [metric.name for metric in metrics]
+    for name in names:
+        if names.count(name) > 1:
+            raise McLsError(f"the metric '{name}' is given twice")
+    if costs is not None and "cost" not in names:
+        raise McLsError("a cost matrix is for the metric 'cost', which is not asked for")
+    made = tuple(metric.with_parameters(costs=costs) if metric.name == "cost" else metric for metric in metrics)
+    for metric in made:
+        if metric.name == "cost":
+            _given(metric.parameters["costs"])
+    return made

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from mcls.errors import McLsError, unknown_name
-from mcls.kernels import PRECOMPUTED
+from mcls.kernels import PRECOMPUTED, RADIAL
 from mcls.machines.base import BaseMachine, parameter_checks
+from mcls.machines.foreign import parameters_of
 from mcls.parameters import is_finite
 
 #: More points than this in one grid is taken for a slip.
@@ -80,7 +81,7 @@ def grid_values(name: str, values: Any) -> list[Any]:
 
 def check_grid(estimator: Any, grid: Mapping[str, Any]) -> None:
     """Refuse a grid over parameters the estimator does not have, or over values it would refuse."""
-    valid = estimator.get_params(deep=False)
+    valid = parameters_of(estimator)
     for name in grid:
         if name not in valid:
             raise unknown_name(f"parameter of {type(estimator).__name__} in its grid:", name, valid)
@@ -108,7 +109,7 @@ def effective_grid(
     The registry's grid, then the experiment's, then the machine's own entry, the later one deciding. A parameter
     fixed by an option leaves the grid, and so does ``sigma`` where the kernel has no width.
     """
-    parameters = estimator.get_params(deep=False)
+    parameters = parameters_of(estimator)
     merged = {**machine.grid, **{k: v for k, v in common.items() if k in parameters}, **own}
     kernel = parameters.get("kernel")
     grid = {
@@ -116,7 +117,7 @@ def effective_grid(
         for name, values in sorted(merged.items())
         if name not in options
         and name not in machine.params
-        and not (name == "sigma" and isinstance(kernel, str) and kernel != "gaussian" and "kernel" not in merged)
+        and not (name == "sigma" and isinstance(kernel, str) and kernel not in RADIAL and "kernel" not in merged)
     }
     if "solver" in grid:
         raise McLsError(f"a solver is not tuned but given as an option, such as {machine.name}:solver=NAME")

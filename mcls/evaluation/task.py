@@ -11,6 +11,7 @@ import numpy as np
 
 from mcls.evaluation.facts import fitted_facts
 from mcls.evaluation.grid import GridResult, OnStep, search
+from mcls.evaluation.metrics import ERROR, Metric
 from mcls.evaluation.scaling import scale_dataset, to_range
 from mcls.machines.foreign import as_machine
 
@@ -35,6 +36,8 @@ class Task:
     smoother: Mapping[str, int] = field(default_factory=dict)
     declared_split: Array | None = None  # (n,) "train" or "test", where the data set's source says so
     groups: Array | None = None  # (n,) rows of one group are never split between training and testing
+    weights: Array | None = None  # (n,) of the rows, in training and in every metric
+    metrics: tuple[Metric, ...] = (ERROR,)  # what is judged; the first one chooses
     on_step: OnStep | None = None  # told how many outer folds of ``nested`` are done
 
     @property
@@ -52,8 +55,24 @@ class Task:
         """The features as ``search`` expects them: scaled, unless each fold scales for itself."""
         return scale_dataset(self.X, self.scaling)
 
-    def search(self, X: Array, folds: Sequence[Fold], rows: Array | None = None, at: Any = None) -> GridResult:
-        """Grid search over ``folds`` of all rows, or of some ``rows``; ``at`` narrows the grid to one point."""
+    @property
+    def needs_probabilities(self) -> bool:
+        """Whether a metric does."""
+        return any(metric.need == "probabilities" for metric in self.metrics)
+
+    def search(
+        self,
+        X: Array,
+        folds: Sequence[Fold],
+        rows: Array | None = None,
+        at: Any = None,
+        calibrators: Mapping[int, Sequence[int]] | None = None,
+    ) -> GridResult:
+        """Grid search over ``folds`` of all rows, or of some ``rows``; ``at`` narrows the grid to one point.
+
+        ``calibrators`` are those of ``mcls.evaluation.grid.search``.
+        """
+        weights = self.weights
         return search(
             self.estimator,
             X if rows is None else X[rows],
@@ -64,6 +83,9 @@ class Task:
             scaling="fold" if self.scaling == "fold" else "none",
             smoother=self.smoother,
             n_classes=self.n_classes,
+            metrics=self.metrics,
+            weights=weights if weights is None or rows is None else weights[rows],
+            calibrators=calibrators,
         )
 
     def facts(self, X: Array, folds: Sequence[Fold], point: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from mcls.data import Dataset, load_dataset
 from mcls.data.encoder import load_encoded
+from mcls.data.roles import GROUP, WEIGHT
 from mcls.errors import McLsError
 from mcls.evaluation.folds import Array, equal_rows
+from mcls.evaluation.metrics import ERROR, read_metrics
 from mcls.evaluation.protocols import get_protocol
 from mcls.evaluation.task import Task
 from mcls.machines.registry import get_machine
+from mcls.plugins import Origin, origin_of
 from mcls.seeds import derive
 from mcls.specs import format_spec
 
@@ -36,6 +41,8 @@ class DatasetRef:
     drop: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     split_equal_rows: bool = False
+    group: str | None = None
+    weight: str | None = None
 
     def load(self) -> Dataset:
         """Load the table, once a process."""
@@ -45,8 +52,13 @@ class DatasetRef:
 @lru_cache(maxsize=16)
 def _load(ref: DatasetRef) -> Dataset:
     if ref.path is not None:
-        return load_encoded(ref.path, ref.target, ref.header, ref.drop, ref.keep)
+        return load_encoded(ref.path, ref.target, ref.header, ref.drop, ref.keep, ref.group, ref.weight)
     return load_dataset(str(ref.name), **dict(ref.options))
+
+
+def groups_of_rows(ref: DatasetRef) -> Array | None:
+    """Rows that are never split: those of a group column, or else equal rows."""
+    return ref.load().extra[GROUP] if ref.group is not None else equal_rows_of(ref)
 
 
 @lru_cache(maxsize=4)
@@ -78,14 +90,22 @@ class Cell:
     engine: str = "fast"
     timing: bool = False
     grouped: bool = False  # equal rows stay together
+    metrics: tuple[str, ...] = (ERROR.name,)  # the first one chooses
+    costs: tuple[tuple[float, ...], ...] | None = None  # of the metric "cost", rows true
     defaults: Mapping[str, Any] = field(default_factory=dict, compare=False)  # all parameters that JSON can hold
+    plugins: Mapping[str, str] = field(default_factory=dict)  # what of this comes from plug-ins, see plugins_of
+    plugin_files: tuple[Origin, ...] = field(default=(), compare=False, repr=False)  # for other processes
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "key", identity_key(self.identity()))
 
     def identity(self) -> dict[str, Any]:
-        """Everything that decides the result, as JSON values. The engine decides only a measured time."""
+        """Everything that decides the result, as JSON values. The engine decides only a measured time.
+
+        Metrics that do not choose are not part of it: a record that lacks one is computed again (``answered_by``).
+        Columns of groups and weights are part of the data's fingerprint.
+        """
         identity = {
             "format": FORMAT,
             "data": self.fingerprint,
@@ -98,6 +118,12 @@ class Cell:
         }
         if self.grouped:
             identity["groups"] = "equal rows"
+        if self.plugins:
+            identity["plugins"] = dict(self.plugins)
+        if self.metrics[0] != ERROR.name:
+            identity["metric"] = self.metrics[0]
+        if self.costs is not None:
+            identity["costs"] = _canonical_numbers(self.costs)
         return {**identity, "engine": self.engine} if self.timing else identity
 
     @property
@@ -110,16 +136,24 @@ class Cell:
         return get_machine(self.machine).create(**self.options, **self._own_seed())
 
     def _own_seed(self) -> dict[str, int]:
-        if "random_state" not in self.defaults or "random_state" in self.options:
-            return {}
-        return {"random_state": derive(self.seed, self.machine) % 2**31}
+        """Seeds for the machine, or for the steps of a Pipeline that have none."""
+        seed = derive(self.seed, self.machine) % 2**31
+        whole = [name for name in self.defaults if name == "random_state"]
+        steps = [n for n, value in self.defaults.items() if n.endswith("__random_state") and value is None]
+        return {name: seed for name in (*whole, *steps) if name not in self.options}
 
     def parameters(self) -> dict[str, Any]:
         """Every parameter of the machine that is not tuned, defaults included, as far as JSON can hold it."""
         return {n: v for n, v in {**self.defaults, **self._own_seed()}.items() if n not in self.grid}
 
+    def answered_by(self, result: Mapping[str, Any]) -> bool:
+        """Whether a stored result has every metric that is asked for."""
+        return {ERROR.name, *result.get("metrics", {})}.issuperset(self.metrics)
+
     def compute(self) -> dict[str, Any]:
         """Run the protocol; the data must still be what the key was made from."""
+        if plugins_of(self.machine, self.parameters(), self.protocol, self.metrics) != dict(self.plugins):
+            raise McLsError("a plug-in is not the same in this process: install the same version everywhere")
         data = self.dataset.load()
         if data.fingerprint != self.fingerprint:
             raise McLsError(f"{self.dataset.label} has changed since the run was planned; start the run again")
@@ -132,9 +166,21 @@ class Cell:
             engine=self.engine,
             smoother=get_machine(self.machine).smoother,
             declared_split=data.extra.get("split"),
-            groups=equal_rows_of(self.dataset),
+            groups=groups_of_rows(self.dataset),
+            weights=data.extra.get(WEIGHT) if self.dataset.weight is not None else None,
+            metrics=read_metrics(self.metrics, None if self.costs is None else np.array(self.costs)),
         )
         return get_protocol(self.protocol)(task, self.seed, **self.settings)
+
+
+def plugins_of(
+    machine: str, parameters: Mapping[str, Any], protocol: str, metrics: Sequence[str]
+) -> dict[str, str]:
+    """What of a cell comes from plug-ins → its version or the hash of its source, and the libraries behind it."""
+    used = [("machine", machine), ("protocol", protocol), *(("metric", metric) for metric in metrics)]
+    used += [("labelbook", parameters["labelbook"])] if isinstance(parameters.get("labelbook"), str) else []
+    found = {f"{kind} {name}": origin.identity for kind, name in used if (origin := origin_of(kind, name))}
+    return {**found, **get_machine(machine).versions}
 
 
 def _canonical_numbers(value: Any) -> Any:

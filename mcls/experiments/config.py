@@ -77,7 +77,7 @@ def looks_like_table(text: str) -> bool:
     return "/" in text or text.lower().endswith(TABLE_SUFFIXES)
 
 
-_OF_TABLES = ("target", "header", "drop", "keep", "split_equal_rows")
+_OF_TABLES = ("target", "header", "drop", "keep", "split_equal_rows", "group", "weight")
 
 
 class DatasetEntry(_Strict):
@@ -91,6 +91,8 @@ class DatasetEntry(_Strict):
     drop: Columns | None = None
     keep: Columns | None = None
     split_equal_rows: bool | None = None
+    group: Name | None = None
+    weight: Name | None = None
 
     @model_validator(mode="after")
     def _check(self) -> DatasetEntry:
@@ -153,12 +155,42 @@ class MachineEntry(_Strict):
         return [{"labelbook": book, **self.options} for book in self.labelbook]
 
 
-def _known_protocol(name: str) -> str:
-    from mcls.evaluation.protocols import PROTOCOLS
+def _metric_fields(value: Any) -> Any:
+    """A name alone, ``{cost: FILE}``, or the fields themselves."""
+    if isinstance(value, str):
+        return {"name": value}
+    if isinstance(value, Mapping) and len(value) == 1 and "name" not in value:
+        ((name, costs),) = value.items()
+        return {"name": name, "costs": costs}
+    return value
 
-    if name not in PROTOCOLS:
-        raise unknown_name("value", name, PROTOCOLS)
-    return name
+
+class MetricEntry(_Strict):
+    """A metric by its name; ``cost`` with the file of its matrix."""
+
+    name: Name
+    costs: Name | None = None
+
+    @field_validator("name")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        from mcls.evaluation.metrics import get_metric
+
+        return get_metric(name).name
+
+    @model_validator(mode="after")
+    def _check(self) -> MetricEntry:
+        if self.name == "cost" and self.costs is None:
+            raise McLsError("the metric 'cost' needs the file of its matrix: 'cost: costs.csv'")
+        if self.name != "cost" and self.costs is not None:
+            raise McLsError(f"the metric '{self.name}' takes no file; only 'cost' has a matrix")
+        return self
+
+
+def _known_protocol(name: str) -> str:
+    from mcls.evaluation.protocols import get_protocol
+
+    return get_protocol(name).name
 
 
 class ExperimentConfig(_Strict):
@@ -176,6 +208,14 @@ class ExperimentConfig(_Strict):
         BeforeValidator(_listed),
         Field(min_length=1),
     ]
+    metric: (
+        Annotated[
+            list[Annotated[MetricEntry, BeforeValidator(_metric_fields)]],
+            BeforeValidator(_listed),
+            Field(min_length=1),
+        ]
+        | None
+    ) = None
     protocol: Annotated[str, AfterValidator(_known_protocol)] = "published"
     nested: Annotated[int, Field(ge=0, le=1000)] = 0
     grid: Grid = {}
@@ -221,6 +261,7 @@ class ExperimentConfig(_Strict):
             lacking = " or ".join(f"'{name}'" for name, each in PROTOCOLS.items() if each.honest)
             raise McLsError(f"'nested' adds the honest error to protocol {lacking} only")
         self._check_grid_names()
+        _refuse_twice("metric", [entry.name for entry in self.metric or ()])
         _refuse_twice("datasets", [entry.label for entry in self.datasets])
         _refuse_twice(
             "machines", [format_spec(m.name, {**o, **m.grid}) for m in self.machines for o in m.variants()]
@@ -230,6 +271,7 @@ class ExperimentConfig(_Strict):
     def _check_grid_names(self) -> None:
         """Every parameter of the common grid belongs to a machine of the list, and every grid is of a sane size."""
         from mcls.evaluation.parameter_grids import effective_grid
+        from mcls.machines.foreign import parameters_of
         from mcls.machines.registry import get_machine
 
         known: dict[str, None] = {}
@@ -237,7 +279,7 @@ class ExperimentConfig(_Strict):
             for options in entry.variants():
                 machine = get_machine(entry.name)
                 estimator = machine.create(**options)
-                known |= dict.fromkeys(n for n in estimator.get_params(deep=False) if n not in machine.params)
+                known |= dict.fromkeys(n for n in parameters_of(estimator) if n not in machine.params)
                 try:
                     effective_grid(machine, estimator, options, self.grid, entry.grid)
                 except McLsError as error:
@@ -257,6 +299,16 @@ class ExperimentConfig(_Strict):
         from mcls.evaluation.protocols import get_protocol
 
         return (self.protocol, get_protocol(self.protocol).honest) if self.nested else (self.protocol,)
+
+    @property
+    def metric_names(self) -> tuple[str, ...]:
+        """What is judged; the first one chooses."""
+        return tuple(entry.name for entry in self.metric or ()) or ("error",)
+
+    @property
+    def costs(self) -> str | None:
+        """The file of the cost matrix, where the metric ``cost`` is asked for."""
+        return next((entry.costs for entry in self.metric or () if entry.costs), None)
 
     @property
     def n_replicates(self) -> int:

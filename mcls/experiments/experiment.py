@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from mcls.environment import environment
+from mcls.errors import printable
 from mcls.experiments.config import ExperimentConfig
 from mcls.experiments.layout import plan
 from mcls.experiments.plan import Plan
@@ -19,6 +20,7 @@ from mcls.experiments.runner import Outcome, Progress, run_cells
 from mcls.experiments.store import Store, write_file
 from mcls.experiments.summary import Line, summarise, to_csv, to_markdown
 from mcls.files import clear_stale
+from mcls.plugins import loaded_files
 
 #: In the folder of an experiment.
 PLAN_FILE, CONFIG_FILE = "plan.json", "config.yaml"
@@ -120,14 +122,18 @@ class Experiment:
         values["replicates"] = self.config.n_replicates
         for protocol in reversed(self.config.protocols):
             values |= self.config.settings(protocol)
+        for entry in (*values["datasets"], *values.get("metric", [])):
+            for name in ("path", "costs"):
+                if name in entry:
+                    entry[name] = os.path.relpath(self.source / entry[name], self.folder)
         for entry in values["datasets"]:
-            if "path" in entry:
-                entry["path"] = os.path.relpath(self.source / entry["path"], self.folder)
-            else:
+            if "path" not in entry:
                 del entry["target"]
         for entry in (*values["datasets"], *values["machines"]):
             for name in ("options", "grid"):
                 if entry.get(name) == {}:
                     del entry[name]
         header = "# The experiment as it was run, every default spelt out.\n"
+        for origin in loaded_files():
+            header += f"# Run with --plugin {printable(origin.name)}, sha256 {origin.digest}.\n"
         return header + yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=100)

@@ -7,15 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from mcls.data import Dataset
+from mcls.data.roles import GROUP
 from mcls.errors import McLsError
-from mcls.evaluation.folds import count_equal_rows
+from mcls.evaluation.costs import read_costs
+from mcls.evaluation.folds import count_equal_rows, require_groups
 from mcls.evaluation.parameter_grids import effective_grid
 from mcls.evaluation.protocols import Rows, check_splits, get_protocol, split_notes
-from mcls.experiments.cells import Cell, DatasetRef, equal_rows_of
+from mcls.experiments.cells import Cell, DatasetRef, equal_rows_of, groups_of_rows, plugins_of
 from mcls.experiments.config import DatasetEntry, ExperimentConfig
 from mcls.experiments.plan import Plan, PlannedData, Row
+from mcls.machines.foreign import parameters_of
 from mcls.machines.labels import LabelMachine
 from mcls.machines.registry import get_machine
+from mcls.plugins import loaded_files
 from mcls.seeds import derive
 from mcls.specs import format_options, format_spec
 
@@ -29,14 +33,17 @@ def plan(config: ExperimentConfig, folder: Path = Path()) -> Plan:
         ref = dataset_ref(entry, folder)
         try:
             data = ref.load()
+            costs = read_costs(folder / config.costs, data.classes) if config.costs is not None else None
+            for protocol in config.protocols:
+                require_groups(config.settings(protocol).get("folds"), data.extra.get(GROUP))
         except McLsError as error:
             raise McLsError(f"{config.name}: datasets[{i}]: {error}") from None
-        groups = equal_rows_of(ref)
+        groups = groups_of_rows(ref)
         datasets[ref.label] = PlannedData.of(data)
         for j, machine in enumerate(config.machines):
             for options in machine.variants():
                 try:
-                    rows.append(_row(config, ref, data, machine.name, options, machine.grid))
+                    rows.append(_row(config, ref, data, machine.name, options, machine.grid, costs))
                 except McLsError as error:
                     spec = format_spec(machine.name, options)
                     raise McLsError(f"{config.name}: machines[{j}]: {spec} on {ref.label}: {error}") from None
@@ -47,7 +54,7 @@ def plan(config: ExperimentConfig, folder: Path = Path()) -> Plan:
             check_splits(split_rows, config.protocol, settings, chooses)
         except McLsError as error:
             raise McLsError(f"{config.name}: {ref.label}: {error}") from None
-        if groups is not None:
+        if groups is not None and ref.group is None:
             notes.append(
                 f"{ref.label}: {count_equal_rows(data.y, groups)}; equal rows are kept in one fold "
                 "(split_equal_rows: true beside the table's path lets them be split)"
@@ -70,6 +77,8 @@ def dataset_ref(entry: DatasetEntry, folder: Path) -> DatasetRef:
             drop=tuple(entry.drop or ()),
             keep=tuple(entry.keep or ()),
             split_equal_rows=bool(entry.split_equal_rows),
+            group=entry.group,
+            weight=entry.weight,
         )
     return DatasetRef(entry.label, name=str(entry.name).lower(), options=tuple(sorted(entry.options.items())))
 
@@ -81,23 +90,28 @@ def _row(
     name: str,
     options: Mapping[str, Any],
     own_grid: Mapping[str, Any],
+    costs: Any = None,
 ) -> Row:
     machine = get_machine(name)
     estimator = machine.create(**options)
     if isinstance(estimator, LabelMachine):
         estimator.check_labels(data.y, data.n_classes)
     grid = effective_grid(machine, estimator, options, config.grid, own_grid)
-    parameters = estimator.get_params(deep=False)
+    parameters = parameters_of(estimator)
     essential = essential_options(machine.name, options, estimator, share=not config.timing)
     defaults = {
         name: value
-        for name, value in machine.create(**essential).get_params(deep=False).items()
+        for name, value in parameters_of(machine.create(**essential)).items()
         if isinstance(value, str | int | float | bool | None)
     }
 
     def cells(protocol: str, replicates: int) -> tuple[Cell, ...]:
         splits = get_protocol(protocol).seed_group or protocol
-        settings, grouped = config.settings(protocol), equal_rows_of(ref) is not None
+        settings = config.settings(protocol)
+        plugins = plugins_of(machine.name, {**defaults, **essential}, protocol, config.metric_names)
+        files, metrics = loaded_files(), config.metric_names
+        cost_rows = None if costs is None else tuple(map(tuple, costs.tolist()))
+        grouped = ref.group is None and equal_rows_of(ref) is not None
         return tuple(
             Cell(
                 dataset=ref,
@@ -113,7 +127,11 @@ def _row(
                 engine=config.engine,
                 timing=config.timing,
                 grouped=grouped,
+                metrics=metrics,
+                costs=cost_rows,
                 defaults=defaults,
+                plugins=plugins,
+                plugin_files=files,
             )
             for replicate in range(replicates)
         )

@@ -40,6 +40,8 @@ _CELL_FIELDS = (
     ),
     "defaults",
 )
+#: Written only where they are not the default, so that older plans stay as they are.
+_CELL_EXTRAS = ("metrics", "costs")
 #: Columns of a scene that say where a row of the table lies.
 _PLACES = ("row", "column")
 
@@ -172,13 +174,22 @@ def _cells_to_json(cells: Sequence[Cell]) -> dict[str, Any] | None:
     """What the cells of a row have in common, and the seed of each."""
     if not cells:
         return None
-    return {name: getattr(cells[0], name) for name in _CELL_FIELDS} | {"seeds": [cell.seed for cell in cells]}
+    extras = {
+        name: getattr(cells[0], name) for name in _CELL_EXTRAS if getattr(cells[0], name) != getattr(Cell, name)
+    }
+    fields = {name: getattr(cells[0], name) for name in _CELL_FIELDS} | extras
+    fields |= {"plugins": dict(cells[0].plugins)} if cells[0].plugins else {}
+    return fields | {"seeds": [cell.seed for cell in cells]}
 
 
 def _cells_from_json(label: str, values: Mapping[str, Any] | None) -> tuple[Cell, ...]:
     if values is None:
         return ()
-    common = {name: values[name] for name in _CELL_FIELDS}
+    common = {name: values[name] for name in _CELL_FIELDS} | {"plugins": values.get("plugins", {})}
+    if "metrics" in values:
+        common["metrics"] = tuple(values["metrics"])
+    if "costs" in values:
+        common["costs"] = tuple(map(tuple, values["costs"]))
     return tuple(
         Cell(dataset=DatasetRef(label), seed=seed, replicate=i, **common) for i, seed in enumerate(values["seeds"])
     )

@@ -118,6 +118,8 @@ class _Result(TypedDict):
     oracle_error: NotRequired[_Fraction]
     grid: NotRequired[_Grid]
     facts: NotRequired[list[_Facts]]
+    metrics: NotRequired[dict[str, float | None]]
+    split_metrics: NotRequired[dict[str, list[float | None]]]
 
 
 class _Library(TypedDict):

@@ -26,6 +26,7 @@ from mcls.experiments.claims import Claims
 from mcls.experiments.pools import InProcess, Pool, Processes
 from mcls.experiments.store import Record, Stamp, Store
 from mcls.files import clear_stale
+from mcls.plugins import load_sources
 
 _MOST_WARNINGS = 5
 _LOOK_AGAIN = 0.2  # seconds between two looks at the cells of another run
@@ -204,6 +205,7 @@ def compute(cell: Cell) -> Record:
             warnings.simplefilter("default")
             for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
                 warnings.simplefilter("ignore", category)  # about code, not about this result
+            load_sources(cell.plugin_files)
             record["parameters"] = cell.parameters()
             cell.dataset.load()  # reading the table is no part of the time measured
             started, cpu = time.perf_counter(), time.process_time()

@@ -33,6 +33,8 @@ machines:                    # `mcls machines` lists them all; `mcls machines NA
   - name: voLSSVM            # vector-output least-squares SVM, here with two labelbooks
     labelbook: [indicators, alignment]
 
+metric: error                # chooses the parameters; a list also reports others: [error, balanced-error, auc]
+
 # nested: an honest error, each fold judged with parameters chosen on the others.
 # published: the smallest error over the grid, as papers print it; quicker, and optimistic.
 protocol: nested

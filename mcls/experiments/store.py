@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ class Brief:
     error: float | None = None
     oracle_error: float | None = None
     chosen: tuple[dict[str, Any], ...] = ()
+    metrics: dict[str, float | None] = field(default_factory=dict)
 
 
 class Store:
@@ -88,7 +89,9 @@ class Store:
             return None
         # Keys leave defaults out; a default that has changed since makes the record one of another machine.
         now, then = cell.parameters(), record.get("parameters", {})
-        return None if any(now[name] != then[name] for name in now.keys() & then.keys()) else record
+        if any(now[name] != then[name] for name in now.keys() & then.keys()):
+            return None
+        return record if record["status"] == "failed" or cell.answered_by(record["result"]) else None
 
     def result(self, cell: Cell) -> Record | None:
         """The record of a cell that is done; a failed one is never a result."""
@@ -156,4 +159,5 @@ def _brief(record: Record | None) -> Brief | None:
         result["error"],
         result.get("oracle_error"),
         tuple(result["chosen"]),
+        result.get("metrics", {}),
     )

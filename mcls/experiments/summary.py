@@ -6,16 +6,26 @@ A line whose cells are not all there has no figures: a mean over what happens to
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from mcls.evaluation.metrics import ERROR, get_metric
 from mcls.evaluation.protocols import get_protocol
+from mcls.experiments.cells import Cell
 from mcls.experiments.plan import Plan, Row
 from mcls.experiments.store import Brief, Store
 from mcls.files import csv_text, without_html
+
+
+class Spread(NamedTuple):
+    """Mean and standard deviation of a metric over the replicates, in percent where it is shown so."""
+
+    mean: float
+    std: float | None
 
 
 @dataclass(frozen=True)
@@ -40,6 +50,8 @@ class Line:
     time_mean: float | None
     time_total: float | None
     tuned: bool = True  # whether there was anything to choose
+    metrics: dict[str, Spread | None] = field(default_factory=dict)  # asked for beside the error, or before it
+    nested_metrics: dict[str, Spread | None] = field(default_factory=dict)
 
     @property
     def missing(self) -> int:
@@ -88,7 +100,21 @@ def _line(row: Row, store: Store) -> Line:
         time_mean=float(np.mean(seconds)) if complete else None,
         time_total=float(np.sum(seconds)) if complete else None,
         tuned=row.tuned,
+        metrics=_spreads(row.cells, found),
+        nested_metrics=_spreads(row.nested, [store.brief(cell) for cell in row.nested]),
     )
+
+
+def _spreads(cells: Sequence[Cell], found: Sequence[Brief | None]) -> dict[str, Spread | None]:
+    """Each metric that was asked for beside the error; None where cells are missing or it is not defined."""
+    names = [name for name in cells[0].metrics if name != ERROR.name] if cells else []
+    made: dict[str, Spread | None] = {}
+    for name in names:
+        known = [v for b in found if b is not None and (v := b.metrics.get(name)) is not None]
+        values = (100.0 if get_metric(name).percent else 1.0) * np.array(known)
+        std = float(values.std(ddof=1)) if len(known) > 1 else None
+        made[name] = Spread(float(values.mean()), std) if known and len(known) == len(found) else None
+    return made
 
 
 def _mean(fractions: Sequence[float | None]) -> float | None:
@@ -118,16 +144,34 @@ def to_csv(lines: Sequence[Line]) -> str:
     figures = ("mean", "std", "best", "worst", "nested", "oracle")
     head = ["dataset", "machine", "labelbook", "options", "protocol", "replicates", "done", "failed", "missing"]
     head += ["tuned"] if _some_tuned(lines) else []
+    metrics = _metric_columns(lines)
     rows = [
         [
             *(getattr(line, name) for name in head),
             *(_number(getattr(line, name), 4) for name in figures),
+            *(cell for of in metrics.values() for cell in of(line)),
             *(show_value(line.chosen.get(name, "")) for name in tuned),
             *(_number(getattr(line, name), 6) for name in TIME_COLUMNS),
         ]
         for line in lines
     ]
-    return csv_text([[*head, *figures, *(f"chosen_{name}" for name in tuned), *TIME_COLUMNS], *rows])
+    named = [column for name in metrics for column in (name, f"{name}_std")]
+    return csv_text([[*head, *figures, *named, *(f"chosen_{name}" for name in tuned), *TIME_COLUMNS], *rows])
+
+
+def _metric_columns(lines: Sequence[Line]) -> dict[str, Callable[[Line], tuple[str, str]]]:
+    """Column → its mean and standard deviation in a line, for every metric of the summary."""
+
+    def cells(line: Line, field: str, name: str) -> tuple[str, str]:
+        spread = getattr(line, field).get(name)
+        return (_number(spread.mean, 4), _number(spread.std, 4)) if spread is not None else ("", "")
+
+    fields = [("metrics", ""), ("nested_metrics", "nested_")]
+    return {
+        f"{prefix}{name}": partial(cells, field=field, name=name)
+        for field, prefix in fields
+        for name in dict.fromkeys(name for line in lines for name in getattr(line, field))
+    }
 
 
 def to_markdown(
@@ -147,6 +191,9 @@ def to_markdown(
         "",
         "Errors in percent; the time is that of one replicate, in seconds.",
     ]
+    for metric in [get_metric(name) for name in dict.fromkeys(name for line in lines for name in line.metrics)]:
+        unit = " in percent" if metric.percent else ""
+        text += ["", f"`{metric.name}`: {metric.summary}{unit} (the {metric.direction} the better)."]
     if baselines:
         text += ["", "The error of always saying the largest class:", ""]
         text += [f"- {without_html(name)}: {error:.2f}" for name, error in baselines.items()]
@@ -182,6 +229,7 @@ def table(lines: Sequence[Line]) -> tuple[list[str], list[list[str]]]:
         "std": ["" if get_protocol(line.protocol).honest else _number(line.std, 2) for line in lines],
         "best": [_number(line.best, 2) for line in lines],
         "worst": [_number(line.worst, 2) for line in lines],
+        **{name.replace("_", " "): [of(line)[0] for line in lines] for name, of in _metric_columns(lines).items()},
         "nested": [_number(line.nested, 2) for line in lines],
         "oracle": [_number(line.oracle, 2) for line in lines],
         **{name: [show_value(line.chosen.get(name, "")) for line in lines] for name in tuned},

@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
+from mcls.errors import McLsError
 from mcls.machines.base import BaseMachine, Fold, Point, refit
+from mcls.solvers.weights import check_weights
 
 Array = np.ndarray
 
@@ -21,16 +24,41 @@ class ForeignMachine:
     swept: tuple[str, ...] = ()
     has_facts = False
 
-    def __init__(self, classifier: Any) -> None:
+    def __init__(self, classifier: Any, with_scores: bool = False) -> None:
         self.classifier = classifier
+        self.with_scores = with_scores  # only where they are asked for: they cost a second prediction
 
     def at(self, point: Point, present: Array, n_classes: int) -> ForeignMachine:
         """A copy with some parameters changed; it learns whatever classes it is given."""
-        return ForeignMachine(clone(self.classifier).set_params(**point))
+        return ForeignMachine(clone(self.classifier).set_params(**point), self.with_scores)
 
-    def _learn_and_score(self, X: Array, y: Array, n_classes: int, train: Array, test: Array) -> Array:
-        """1 for the class that is predicted, 0 for the others (|test|, ℓ)."""
-        return np.eye(n_classes)[self.classifier.fit(X[train], y).predict(X[test])]
+    def training_weights(self, y: Array, classes: Sequence[Any], sample_weight: Array | None) -> list[Array]:
+        """What a fit is given beside: the weights of the rows, or nothing."""
+        if sample_weight is None:
+            return []
+        if not has_fit_parameter(self.classifier, "sample_weight"):
+            raise McLsError(f"{type(self.classifier).__name__} takes no sample weights")
+        return [sample_weight]
+
+    def _learn_and_score(self, X: Array, y: Array, n_classes: int, train: Array, test: Array, *w: Array) -> Array:
+        """Scores (|test|, ℓ) of which the largest is that of the class that is predicted.
+
+        They are the classifier's decision function, or else the logarithms of its probabilities. Without either, or
+        where scores are not asked for: 1 for the predicted class, 0 for the others.
+        """
+        if "decision_function_shape" in self.classifier.get_params(deep=False):
+            self.classifier.set_params(decision_function_shape="ovr")  # one score per class; predictions stay
+        weights = {"sample_weight": w[0]} if w else {}
+        fitted = self.classifier.fit(X[train], y, **weights)
+        predicted = fitted.predict(X[test])
+        scores = _class_scores(fitted, X[test], n_classes) if self.with_scores else None
+        if scores is None:
+            return np.eye(n_classes)[predicted]
+        rows = np.arange(len(test))
+        top = scores.max(axis=1)
+        other = scores.argmax(axis=1) != predicted  # SVC counts votes, for one
+        scores[rows[other], predicted[other]] = np.nextafter(top[other], np.inf)
+        return scores
 
     def sweep(
         self,
@@ -42,17 +70,20 @@ class ForeignMachine:
         n_classes: int,
         engine: str = "fast",
         prepared: Any = None,
+        sample_weight: Array | None = None,
     ) -> list[Array]:
         """As ``BaseMachine.sweep``, one fit per fold and point.
 
         A point that cannot be fitted to some fold (more neighbours than rows) scores −∞ everywhere and is never right;
         that is an error only where no point is left.
         """
+        sample_weight = check_weights(sample_weight, len(y))
+        self.training_weights(y, range(n_classes), sample_weight)  # refuses what the classifier does not take
         results = [np.full((len(points), len(test), n_classes), -np.inf) for _, test in folds]
         failed = 0
         for i, point in enumerate(points):
             try:
-                found = [refit(self, X, y, n_classes, fold, [point])[0] for fold in folds]
+                found = [refit(self, X, y, n_classes, fold, [point], sample_weight)[0] for fold in folds]
             except ValueError as error:
                 failed += 1
                 if failed == len(points):
@@ -64,6 +95,23 @@ class ForeignMachine:
         return results
 
 
-def as_machine(estimator: Any) -> Any:
+def _class_scores(fitted: Any, X: Array, n_classes: int) -> Array | None:
+    """Scores (m, ℓ) of a fitted classifier, None where it has none."""
+    if (decide := getattr(fitted, "decision_function", None)) is not None:
+        scores = np.array(decide(X), dtype=np.float64)
+        scores = np.column_stack([-scores / 2, scores / 2]) if scores.ndim == 1 else scores
+    elif (predict_proba := getattr(fitted, "predict_proba", None)) is not None:
+        scores = np.log(np.maximum(predict_proba(X), np.finfo(float).eps))
+    else:
+        return None
+    return scores if scores.shape[1] == n_classes and np.isfinite(scores).all() else None
+
+
+def as_machine(estimator: Any, with_scores: bool = False) -> Any:
     """One of our machines as it is, any other classifier in the shape of one."""
-    return estimator if isinstance(estimator, BaseMachine) else ForeignMachine(estimator)
+    return estimator if isinstance(estimator, BaseMachine) else ForeignMachine(estimator, with_scores)
+
+
+def parameters_of(estimator: Any) -> dict[str, Any]:
+    """Parameters that options and grids may name: of a classifier of another library those of its parts too."""
+    return dict(estimator.get_params(deep=not isinstance(estimator, BaseMachine)))

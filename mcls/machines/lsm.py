@@ -9,7 +9,7 @@ import numpy as np
 
 from mcls.errors import McLsError
 from mcls.kernels import KernelFunction
-from mcls.machines.base import Fold, KernelMachine, Point, rows_per_block
+from mcls.machines.base import ClassWeight, Fold, KernelMachine, Point, WeightedMachine, rows_per_block
 from mcls.machines.labels import LabelMachine, decide, gammas_of
 from mcls.parameters import Check, Choice, Positive, Whole
 from mcls.solvers import lsm, nystrom
@@ -20,7 +20,12 @@ Array = np.ndarray
 SOLVERS = ("exact", "nystrom")
 
 
-class OneSystemMachine(LabelMachine):
+def _some(w: Array | None, rows: Array) -> list[Array]:
+    """The weights of some rows as a further argument, or none."""
+    return [] if w is None else [w[rows]]
+
+
+class OneSystemMachine(WeightedMachine, LabelMachine):
     """What the machines with the coefficients (K + γI)⁻¹Yᵀ share: parameters, scores and the exact sweep."""
 
     swept: tuple[str, ...] = ("gamma",)
@@ -38,6 +43,7 @@ class OneSystemMachine(LabelMachine):
         label_kernel: str = "linear",
         label_sigma: float = 1.0,
         decision: str = "max",
+        class_weight: ClassWeight = None,
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
@@ -48,15 +54,16 @@ class OneSystemMachine(LabelMachine):
         self.label_kernel = label_kernel
         self.label_sigma = label_sigma
         self.decision = decision
+        self.class_weight = class_weight
 
     _solve = staticmethod(lsm.fit)
 
-    def _fit(self, K: Array, y: Array, n_classes: int) -> None:
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
         # With the indicators as right-hand sides, every labelbook is a product away: Yᵀ = Ind Bᵀ.
-        self._set_alpha(self._solve(K, lsm.indicators(y, n_classes), self.gamma), y)
+        self._set_alpha(self._solve(K, lsm.indicators(y, n_classes), self.gamma, w), y, w)
 
-    def _set_alpha(self, class_alpha: Array, y: Array) -> None:
-        self._set_labels(y, class_alpha.shape[1])
+    def _set_alpha(self, class_alpha: Array, y: Array, w: Array | None = None) -> None:
+        self._set_labels(y, class_alpha.shape[1], w)
         self.class_alpha_ = class_alpha  # (n, ℓ)
         self.alpha_ = class_alpha @ self.labels_.T  # (n, p)
 
@@ -75,11 +82,12 @@ class OneSystemMachine(LabelMachine):
         folds: Sequence[Fold],
         points: Sequence[Point],
         prepared: Any,
+        w: Array | None = None,
     ) -> list[Array]:
         Y = lsm.indicators(y, n_classes)
-        values = lsm.sweep(K, Y, [test for _, test in folds], gammas_of(points), prepared)  # (γ, |S|, ℓ) a fold
+        values = lsm.sweep(K, Y, [test for _, test in folds], gammas_of(points), prepared, w)  # (γ, |S|, ℓ) each
         if self._labels_need_counts:
-            labels = [self._labels(y[train], n_classes) for train, _ in folds]
+            labels = [self._labels(y[train], n_classes, *_some(w, train)) for train, _ in folds]
         else:
             labels = [self._labels(y, n_classes)] * len(folds)
         return [decide(g, *label, self.decision) for g, label in zip(values, labels)]
@@ -98,10 +106,11 @@ class OneLSM(OneSystemMachine):
 
     Parameters
     ----------
-    kernel : {"gaussian", "linear", "polynomial", "precomputed"} or callable
+    kernel : {"gaussian", "laplace", "matern", "laplace-l1", "linear", "polynomial", "precomputed"} or callable
         A callable takes two arrays of rows and returns their kernel matrix.
     sigma : float
-        Width of the Gaussian kernel exp(−‖x − x'‖²/2σ²).
+        Width of the Gaussian kernel exp(−r²/2σ²), of the Laplace kernel exp(−r/σ) and of the Matérn kernel with
+        ν = 3/2, (1 + √3 r/σ) exp(−√3 r/σ), where r = ‖x − x'‖; for ``laplace-l1``, r = ‖x − x'‖₁/√d.
     degree, coef0 : int, float
         Polynomial kernel (xᵀx' + coef0)^degree.
     gamma : float
@@ -119,6 +128,10 @@ class OneLSM(OneSystemMachine):
         Landmarks of ``nystrom``; with all rows, it is the exact machine.
     random_state : int
         Seed of the landmarks.
+    class_weight : None, "balanced" or dict
+        Weight of each class, which multiplies those of its rows; in a dictionary, 1 for classes that it does not name.
+        "balanced" gives every class the same total weight, n / (ℓ n_c) for each row of class c. With weights W,
+        also those that ``fit`` takes as ``sample_weight``, the system is (K + γW⁻¹)α = Yᵀ.
 
     Attributes
     ----------
@@ -158,8 +171,11 @@ class OneLSM(OneSystemMachine):
         solver: str = "exact",
         n_landmarks: int = 1000,
         random_state: int = 0,
+        class_weight: ClassWeight = None,
     ) -> None:
-        super().__init__(kernel, sigma, degree, coef0, gamma, labelbook, label_kernel, label_sigma, decision)
+        super().__init__(
+            kernel, sigma, degree, coef0, gamma, labelbook, label_kernel, label_sigma, decision, class_weight
+        )
         self.solver = solver
         self.n_landmarks = n_landmarks
         self.random_state = random_state
@@ -185,31 +201,41 @@ class OneLSM(OneSystemMachine):
         if self.solver == "nystrom" and self.kernel == "precomputed":
             raise McLsError("solver='nystrom' draws rows; with a precomputed matrix use solver='exact'")
 
-    def _fit_rows(self, X: Array, y: Array, n_classes: int) -> None:
+    def _fit_rows(self, X: Array, y: Array, n_classes: int, *w: Array) -> None:
         if self.solver == "exact":
-            super()._fit_rows(X, y, n_classes)
+            super()._fit_rows(X, y, n_classes, *w)
             return
         self.X_fit_ = self._landmarks(X)
-        self._set_alpha(self._landmark_alphas(X, y, n_classes, self.X_fit_, [self.gamma])[0], y)
+        self._set_alpha(self._landmark_alphas(X, y, n_classes, self.X_fit_, [self.gamma], *w)[0], y, *w)
 
     def _landmarks(self, X: Array) -> Array:
         return X[nystrom.draw_landmarks(len(X), self.n_landmarks, self.random_state)]
 
-    def _landmark_alphas(self, X: Array, y: Array, n_classes: int, Z: Array, gammas: Sequence[float]) -> Array:
+    def _landmark_alphas(
+        self, X: Array, y: Array, n_classes: int, Z: Array, gammas: Sequence[float], *w: Array
+    ) -> Array:
         """Coefficients (γ, m, ℓ) of the landmarks Z."""
-        return nystrom.fit(self._kernel, X, lsm.indicators(y, n_classes), Z, gammas, rows_per_block(len(Z)))
+        return nystrom.fit(self._kernel, X, lsm.indicators(y, n_classes), Z, gammas, rows_per_block(len(Z)), *w)
 
     def _sweep(
-        self, A: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point], prepared: Any
+        self,
+        A: Array,
+        y: Array,
+        n_classes: int,
+        folds: Sequence[Fold],
+        points: Sequence[Point],
+        prepared: Any,
+        w: Array | None = None,
     ) -> list[Array]:
         if self.solver == "exact":
-            return super()._sweep(A, y, n_classes, folds, points, prepared)
+            return super()._sweep(A, y, n_classes, folds, points, prepared, w)
         # With landmarks, the products of a fold are made once for all γ.
         results = []
         for train, test in folds:
             X, X_test = A[train], A[test]
-            Z, labels = self._landmarks(X), self._labels(y[train], n_classes)
-            alphas = self._landmark_alphas(X, y[train], n_classes, Z, gammas_of(points))  # (γ, m, ℓ)
+            of_train = _some(w, train)
+            Z, labels = self._landmarks(X), self._labels(y[train], n_classes, *of_train)
+            alphas = self._landmark_alphas(X, y[train], n_classes, Z, gammas_of(points), *of_train)  # (γ, m, ℓ)
             step = rows_per_block(len(Z))
             blocks = (X_test[start : start + step] for start in range(0, len(X_test), step))
             scores = [decide(self._kernel(block, Z) @ alphas, *labels, self.decision) for block in blocks]
@@ -224,7 +250,7 @@ class OvALSM(OneSystemMachine):
     cross-validation sweep is OneLSM's, since the two are one function of the data.
 
     Parameters are those of :class:`OneLSM` with its exact solver: ``kernel, sigma, degree, coef0, gamma,
-    labelbook, label_kernel, label_sigma, decision``.
+    labelbook, label_kernel, label_sigma, decision, class_weight``.
 
     Examples
     --------
@@ -237,7 +263,7 @@ class OvALSM(OneSystemMachine):
     _solve = staticmethod(lsm.fit_one_by_one)
 
 
-class OvOLSM(KernelMachine):
+class OvOLSM(WeightedMachine, KernelMachine):
     """One least-squares classifier a pair of classes, and a vote (honeine2013, Sec. 2).
 
     Each of the ℓ(ℓ−1)/2 machines solves (K + γI)α = ±1 on the rows of its two classes. A new x gets a vote
@@ -246,7 +272,7 @@ class OvOLSM(KernelMachine):
 
     Parameters
     ----------
-    kernel, sigma, degree, coef0, gamma
+    kernel, sigma, degree, coef0, gamma, class_weight
         As in :class:`OneLSM`.
 
     Attributes
@@ -273,22 +299,31 @@ class OvOLSM(KernelMachine):
         degree: int = 3,
         coef0: float = 1.0,
         gamma: float = 1.0,
+        class_weight: ClassWeight = None,
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
         self.degree = degree
         self.coef0 = coef0
         self.gamma = gamma
+        self.class_weight = class_weight
 
-    def _fit(self, K: Array, y: Array, n_classes: int) -> None:
-        self.alpha_ = lsm.fit_pairs(K, y, n_classes, self.gamma)
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
+        self.alpha_ = lsm.fit_pairs(K, y, n_classes, self.gamma, w)
         self.n_classes_ = n_classes
 
     def _scores(self, K: Array) -> Array:
         return lsm.votes(K @ self.alpha_, self.n_classes_)
 
     def _sweep(
-        self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point], prepared: Any
+        self,
+        K: Array,
+        y: Array,
+        n_classes: int,
+        folds: Sequence[Fold],
+        points: Sequence[Point],
+        prepared: Any,
+        w: Array | None = None,
     ) -> list[Array]:
-        values = lsm.sweep_pairs(K, y, n_classes, [test for _, test in folds], gammas_of(points))
+        values = lsm.sweep_pairs(K, y, n_classes, [test for _, test in folds], gammas_of(points), w)
         return [lsm.votes(v, n_classes) for v in values]

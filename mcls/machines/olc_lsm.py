@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from mcls.kernels import KernelFunction
-from mcls.machines.base import Fold, Point
+from mcls.machines.base import ClassWeight, Fold, Point
 from mcls.machines.codewords import codeword_facts, settle_ties, swept_path
 from mcls.machines.labels import decide
 from mcls.machines.lsm import OneSystemMachine
@@ -39,7 +39,7 @@ class OLCOneLSM(OneSystemMachine):
 
     Parameters
     ----------
-    kernel, sigma, degree, coef0, gamma, labelbook, label_kernel, label_sigma, decision
+    kernel, sigma, degree, coef0, gamma, labelbook, label_kernel, label_sigma, decision, class_weight
         As in :class:`~mcls.machines.lsm.OneLSM`.
     lambda2 : float
         Weight of the correction; zero gives :class:`~mcls.machines.lsm.OneLSM`.
@@ -69,8 +69,11 @@ class OLCOneLSM(OneSystemMachine):
         label_kernel: str = "linear",
         label_sigma: float = 1.0,
         decision: str = "max",
+        class_weight: ClassWeight = None,
     ) -> None:
-        super().__init__(kernel, sigma, degree, coef0, gamma, labelbook, label_kernel, label_sigma, decision)
+        super().__init__(
+            kernel, sigma, degree, coef0, gamma, labelbook, label_kernel, label_sigma, decision, class_weight
+        )
         self.lambda2 = lambda2
 
     checks: ClassVar[Mapping[str, Check]] = {"lambda2": Number(0.0, wanted="zero or a positive number")}
@@ -83,8 +86,8 @@ class OLCOneLSM(OneSystemMachine):
         """How much the estimated label vectors of two classes overlap on the training rows."""
         return codeword_facts(self, X, y)
 
-    def _fit(self, K: Array, y: Array, n_classes: int) -> None:
-        self._set_alpha(olc.fit_one(K, y, n_classes, self.gamma, self.lambda2), y)
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
+        self._set_alpha(olc.fit_one(K, y, n_classes, self.gamma, self.lambda2, w), y, w)
 
     def _scores(self, K: Array) -> Array:
         return settle_ties(super()._scores(K))
@@ -104,10 +107,17 @@ class OLCOneLSM(OneSystemMachine):
         folds: Sequence[Fold],
         points: Sequence[Point],
         prepared: Any,
+        w: Array | None = None,
     ) -> list[Array]:
         path = swept_path("gamma", points)
         scores = []
         for train, test in folds:
-            values = olc.sweep_one(K[np.ix_(train, train)], K[np.ix_(test, train)], y[train], n_classes, path)
-            scores.append(settle_ties(decide(values, *self._labels(y[train], n_classes), self.decision)))
+            K_train, K_test, of_train = (
+                K[np.ix_(train, train)],
+                K[np.ix_(test, train)],
+                None if w is None else w[train],
+            )
+            values = olc.sweep_one(K_train, K_test, y[train], n_classes, path, of_train)
+            labels = self._labels(y[train], n_classes, of_train)
+            scores.append(settle_ties(decide(values, *labels, self.decision)))
         return scores

@@ -34,7 +34,7 @@ class MulticlassPerceptron(_OnlineMachine):
     """The multiclass perceptron (keshet2014, Sec. 2.1).
 
     Rows are seen one by one. When the class ŷ = arg maxᵣ w^r·φ(xᵢ) is wrong, w^r gains τ_r φ(xᵢ), with τ = +1 for the
-    true class and −1 for ŷ (``two-class``), or −1/|E| for each of the |E| classes that score higher than the true
+    true class and −1 for ŷ (``two-class``), or −1/m for each of the m classes that score higher than the true
     one (``spread``). It works in dual form on any kernel; ``kernel="linear"`` is the notes' own. On separable data
     it makes at most 2R²‖W*‖² mistakes, whatever the order (see :mod:`mcls.solvers.perceptron`).
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from mcls import plugins
 from mcls.errors import McLsError, unknown_name
 
 
@@ -40,6 +41,7 @@ class Machine:
 
     ``params`` are fixed; ``tuned`` is what a grid search tunes by default; ``auto`` says whether ``mcls fit --machine
     auto`` tries it; ``many_rows`` are the options by which it does without the kernel matrix of all rows, where it can.
+    ``search_rows`` is on how many rows its parameters are chosen, where a search costs more than others.
     ``draws_with`` gives values of parameters without which a machine that has a ``random_state`` draws nothing.
     What can be asked of the loaded class stands there (see :class:`~mcls.machines.base.BaseMachine`).
     """
@@ -52,6 +54,7 @@ class Machine:
     tuned: Mapping[str, Tuned] = field(default_factory=lambda: _PAPER)
     auto: bool = False
     many_rows: Mapping[str, Any] = field(default_factory=dict)
+    search_rows: int | None = None
     draws_with: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
@@ -95,6 +98,11 @@ class Machine:
         """A value of a grid as the estimator takes it."""
         return value
 
+    @property
+    def versions(self) -> dict[str, str]:
+        """Version of each library that a plug-in's estimator comes from."""
+        return {}
+
 
 MACHINES: dict[str, Machine] = {}
 
@@ -104,6 +112,7 @@ def register(machine: Machine) -> None:
     if machine.name.lower() in {known.lower() for known in MACHINES}:
         raise McLsError(f"a machine named '{machine.name}' is registered already")
     MACHINES[machine.name] = machine
+    plugins.note("machine", machine.name)
 
 
 def class_targets() -> dict[str, str]:
@@ -124,7 +133,18 @@ def get_machine(name: str) -> Machine:
     for known, machine in MACHINES.items():
         if known.lower() == name.lower():
             return machine
-    raise unknown_name("machine", name, MACHINES)
+    if plugins.load_entry("machine", name, _accept):
+        return get_machine(name)
+    raise unknown_name("machine", name, [*MACHINES, *plugins.entry_names("machine")])
+
+
+def _accept(name: str, thing: Any) -> None:
+    from mcls.machines.plugged import register as register_estimator
+
+    register_estimator(name, thing)
+
+
+plugins.registers(Machine, register)
 
 
 for _machine in (
@@ -224,6 +244,27 @@ for _machine in (
         "oneLSM with label correction: class means pulled to the labels, any labelbook",
         "extends xue2013, eq. (2), to honeine2013, Sec. 5",
         tuned={"gamma": Tuned(_POWERS), "lambda2": Tuned("2^-10..2^4 step 2"), "sigma": Tuned(_POWERS)},
+    ),
+    Machine(
+        "rfm",
+        "mcls.machines.rfm:RFM",
+        "oneLSM with a metric learned from its gradients: a recursive feature machine",
+        "Radhakrishnan et al. 2024; extends honeine2013, Sec. 5",
+        tuned={
+            **_PAPER,
+            "n_rounds": Tuned((0, 1, 2, 3), -1),
+            "kernel": Tuned(("gaussian", "laplace"), 0),
+        },
+        many_rows={"solver": "nystrom", "n_landmarks": 2000},
+        draws_with={"solver": ("nystrom",)},
+        search_rows=1000,
+    ),
+    Machine(
+        "sparse-oneLSM",
+        "mcls.machines.sparse:SparseLSM",
+        "oneLSM on few rows, chosen by the exact decrease of its objective",
+        "honeine2013, Sec. 9 (future work)",
+        search_rows=1000,
     ),
     Machine(
         "ecoc",

@@ -15,12 +15,14 @@ from mcls.errors import McLsError
 from mcls.evaluation.folds import EQUAL_ROWS
 from mcls.evaluation.grid import OnStep
 from mcls.evaluation.statistics import wilson
+from mcls.machines.base import BaseMachine
 from mcls.machines.registry import get_machine
 from mcls.models.judging import Confusion
 from mcls.models.ranking import Ranking, rank
 from mcls.models.selection import AS_FLAGS, Say, Selection, select
-from mcls.models.state import machine_class
+from mcls.models.state import check_labelbook, machine_class
 from mcls.models.table import Facts, TableModel
+from mcls.plugins import origin_of
 from mcls.specs import parse_spec
 
 AUTO = "auto"
@@ -112,11 +114,12 @@ def fit_table(
 def _check_savable(machine: str) -> None:
     """Refuse a machine that no model file can hold before the work, not after it."""
     name, options = parse_spec(machine)
-    made = get_machine(name).create(**options)
-    try:
-        machine_class(type(made).__name__)
-    except McLsError:
+    entry = get_machine(name)
+    made = entry.create(**options)
+    if not isinstance(made, BaseMachine) and not origin_of("machine", entry.name):
         raise McLsError(
             f"a model file cannot hold {name}, which is scikit-learn's code; to judge it on a table beside one of "
             f"mcls: mcls compare oneLSM {shlex.quote(machine)} --dataset TABLE.csv:target=CLASS"
-        ) from None
+        )
+    machine_class(type(made).__name__)
+    check_labelbook(options.get("labelbook"))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mcls.errors import McLsError, unknown_name
-from mcls.evaluation.grid import GridResult, choose
+from mcls.evaluation.grid import GridResult, choose, smallest
 from mcls.kernels import squared_distances
 from mcls.machines.registry import Machine
 from mcls.seeds import derive
@@ -100,8 +100,8 @@ def extend(
     """Search the surroundings of the best point of an automatic grid until it lies inside, or at a limit.
 
     A point lies inside where the next values of each parameter, to both sides, were tried too. Where no point with
-    the smallest error does, what is missing around the choice is swept: one width and three strengths to each
-    side, and no point twice. Of equal errors a point inside is chosen before others, then the smoothest.
+    the smallest loss does, what is missing around the choice is swept: one width and three strengths to each
+    side, and no point twice. Of equal losses a point inside is chosen before others, then the smoothest.
 
     Parameters
     ----------
@@ -116,9 +116,9 @@ def extend(
     """
     while True:
         known = {tuple(point.values()) for point in found.points}
-        ties = np.flatnonzero(found.errors <= found.errors.min() + 1e-12).tolist()
+        ties = smallest(found.losses).tolist()
         of = [i for i in ties if _is_inside(found.points[i], steps, known)] or ties
-        found = replace(found, best=of[choose([found.points[i] for i in of], found.errors[of], smoother)])
+        found = replace(found, best=of[choose([found.points[i] for i in of], found.losses[of], smoother)])
         if all(tuple(point.values()) in known for point in _beside(found.best_point, steps)):
             return found
         box = [ladder.around(found.best_point[name], ladder.near) for name, ladder in steps.items()]

@@ -204,8 +204,8 @@ def prepare(
         raise McLsError("a kernel is chosen here from the rows themselves: give another than 'precomputed'")
     groups = row_groups(X, codes, groups, note)
     rows = np.arange(len(X))
-    if len(X) > SWEEP_ROWS:
-        rows = np.sort(hold_out_rows(codes, SWEEP_ROWS / len(X), derive(seed, "sample"), None)[0])
+    if len(X) > (most := entry.search_rows or SWEEP_ROWS):
+        rows = np.sort(hold_out_rows(codes, most / len(X), derive(seed, "sample"), None)[0])
         note(f"parameters are chosen on a stratified sample of {len(rows)} of the {len(X)} rows")
     estimator = _that_fits(entry, estimator, len(X), "solver" in options, note)
     if entry.draws(estimator) and "random_state" not in options:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from mcls import plugins
 from mcls.errors import McLsError
 from mcls.machines.registry import MACHINES
 
@@ -28,8 +29,22 @@ def machine_class(name: str) -> Any:
     """The class of a registered machine by its name; nothing else can be named."""
     for machine in MACHINES.values():
         if machine.target.rpartition(":")[2] == name:
+            if origin := plugins.origin_of("machine", machine.name):
+                raise McLsError(
+                    f"{machine.name} comes from the plug-in {origin}: a model of it would need that code, and a model "
+                    "file holds numbers and text only"
+                )
             return machine.cls
     raise McLsError(f"{str(name)[:80]!r} is no machine of this mcls")
+
+
+def check_labelbook(book: Any) -> None:
+    """Refuse a labelbook of a plug-in: the model would need its code."""
+    if isinstance(book, str) and (origin := plugins.origin_of("labelbook", book)):
+        raise McLsError(
+            f"the labelbook '{book}' comes from the plug-in {origin}: a model of it would need that code, and a model "
+            "file holds numbers and text only"
+        )
 
 
 def to_state(estimator: Any) -> tuple[dict[str, Any], list[Array]]:
@@ -43,6 +58,7 @@ def to_state(estimator: Any) -> tuple[dict[str, Any], list[Array]]:
         raise McLsError(f"only a registered machine can be saved, and {name} is none (mcls machines lists them)")
     arrays: list[Array] = []
     params = estimator.get_params(deep=False)
+    check_labelbook(params.get("labelbook"))
     fitted = {key: value for key, value in vars(estimator).items() if key not in params}
     if "classes_" not in fitted:
         raise McLsError(f"this {name} is not fitted: there is nothing to save")
@@ -88,6 +104,8 @@ def _encode(value: Any, arrays: list[Array], where: str) -> Any:
         return {"tuple": [_encode(item, arrays, where) for item in value]}
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return {"dict": {key: _encode(item, arrays, where) for key, item in value.items()}}
+    if isinstance(value, dict):  # weights of classes, whatever their labels
+        return {"pairs": [[_encode(part, arrays, where) for part in pair] for pair in value.items()]}
     kind = type(value).__name__
     if _PARTS.get(kind) == type(value).__module__:
         return {"part": kind, "state": {k: _encode(v, arrays, f"{where}.{k}") for k, v in vars(value).items()}}
@@ -121,6 +139,8 @@ def _decode(value: Any, arrays: list[Array]) -> Any:
     items = [_decode(item, arrays) for item in content]
     if tag == "tuple":
         return tuple(items)
+    if tag == "pairs":
+        return dict(items)
     if tag == "objects":
         made = np.empty(len(items), dtype=object)
         made[:] = items

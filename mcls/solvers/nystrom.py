@@ -36,13 +36,21 @@ def draw_landmarks(n: int, n_landmarks: int, seed: int) -> Array:
 
 
 def fit(
-    kernel: Callable[[Array, Array], Array], X: Array, Y: Array, Z: Array, gammas: Sequence[float], block: int
+    kernel: Callable[[Array, Array], Array],
+    X: Array,
+    Y: Array,
+    Z: Array,
+    gammas: Sequence[float],
+    block: int,
+    w: Array | None = None,
 ) -> Array:
     """Coefficients β (γ, m, r) of the landmarks Z (m, d) for the rows X (n, d) with targets Y (n, r).
 
     ``kernel(A, B)`` gives the kernel matrix of two arrays of rows; ``block`` rows of X are handled at once. All γ
-    share the products of P: each adds only a factorisation.
+    share the products of P: each adds only a factorisation. Row weights w (n,) multiply the rows of P and Y by
+    their roots.
     """
+    root = np.ones(len(X)) if w is None else np.sqrt(w)
     L = _factor(kernel(Z, Z))
     m = len(Z)
     PP, PY = np.zeros((m, m), order="F"), np.zeros((m, Y.shape[1]))
@@ -50,8 +58,10 @@ def fit(
         rows = slice(start, start + block)
         # Pᵀ of the block (m, b) by one triangular solve.
         Pt = solve_triangular(L, kernel(X[rows], Z).T, lower=True, overwrite_b=True, check_finite=False)
+        if w is not None:
+            Pt *= root[rows]
         PP += Pt @ Pt.T
-        PY += Pt @ Y[rows]
+        PY += Pt @ (root[rows, None] * Y[rows])
     C = np.hstack([solve_spd(add_ridge(PP, gamma), PY) for gamma in gammas])  # (m, γ·r)
     beta = solve_triangular(L, C, lower=True, trans="T", check_finite=False)
     return beta.reshape(m, len(gammas), -1).transpose(1, 0, 2)

@@ -77,7 +77,7 @@ def test_leaving_one_out_is_one_fold_a_row():
 
 @pytest.mark.parametrize("text", ["1", "1001", "", "ten", "2.5", True, None, -3, [5]])
 def test_what_is_no_number_of_folds_is_refused(text):
-    with pytest.raises(McLsError, match="a number from 2 to 1000, or loo"):
+    with pytest.raises(McLsError, match="a number from 2 to 1000, loo"):
         parse_folds(text)
 
 

@@ -171,6 +171,19 @@ def test_other_kernels_are_searched_too():
     assert np.array_equal(result.predictions, search(OneLSM(), X, y, grid, folds, engine="refit").predictions)
 
 
+@pytest.mark.parametrize("name", ["oneLSM", "ovO", "voRLS-beta", "voLSSVM", "lssvm"])
+def test_every_radial_kernel_is_swept_exactly_with_widths_of_its_own(name):
+    X, y = load("glass")
+    folds = stratified_folds(y, 4, seed=0)
+    strength = "lambda1" if name == "lssvm" else "gamma"
+    grid = {strength: [2.0**-8, 1.0], "kernel": ["laplace", "matern", "laplace-l1"], "sigma": [2.0**-4, 1.0, 8.0]}
+    fast, refit = (
+        search(MACHINES[name].create(), X, y, grid, folds, engine=engine) for engine in ("fast", "refit")
+    )
+    assert len({codes.tobytes() for codes in fast.predictions}) > 6
+    assert np.array_equal(fast.predictions, refit.predictions)
+
+
 def test_any_scikit_learn_classifier_can_be_searched():
     X, y = load("iris")
     folds = stratified_folds(y, 5, seed=0)

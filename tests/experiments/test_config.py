@@ -69,7 +69,7 @@ def test_settings_by_protocol():
             "lab.yaml:2: machnes: unknown field 'machnes'; did you mean 'machines'?",
         ),
         (BASE + "protocl: nested", "lab.yaml:3: protocl: unknown field 'protocl'; did you mean 'protocol'?"),
-        (BASE + "protocol: nestd", "lab.yaml:3: protocol: unknown value 'nestd'; did you mean 'nested'?"),
+        (BASE + "protocol: nestd", "lab.yaml:3: protocol: unknown protocol 'nestd'; did you mean 'nested'?"),
         (BASE + "engine: quick", "lab.yaml:3: engine: unknown value 'quick'"),
         (
             "datasets: irsi\nmachines: oneLSM",
@@ -118,7 +118,7 @@ def test_settings_by_protocol():
         ),
         (BASE + "replicates: ten", "lab.yaml:3: replicates: Input should be a valid integer, got 'ten'"),
         (BASE + "replicates: true", "replicates: Input should be a valid integer"),
-        (BASE + "folds: 1", "folds: must be a number from 2 to 1000, or loo"),
+        (BASE + "folds: 1", "folds: must be a number from 2 to 1000, loo"),
         (BASE + "seed: -1", "seed: Input should be greater than or equal to 0"),
         (BASE + "name: ../up", "lab.yaml:3: name: '../up' cannot name a folder"),
         (BASE + "name: a/b", "name: 'a/b' cannot name a folder"),

@@ -50,7 +50,7 @@ def table(values):
         asked.extend(tuple(point.values()) for point in points)
         errors = np.array([[values(point["sigma"], point["gamma"])] for point in points])
         codes = [np.zeros((len(points), 1), dtype=np.int16)]
-        return evaluation.GridResult(points, [np.array([0])], codes, errors, 1, 0)
+        return evaluation.GridResult(points, [np.array([0])], codes, {"error": errors}, 1, 0)
 
     start = [{"sigma": [s], "gamma": [g]} for s in STEPS["sigma"].start for g in STEPS["gamma"].start]
     return sweep(start), sweep, asked
@@ -166,6 +166,7 @@ def test_a_parameter_that_is_fixed_is_not_extended():
     found = select(A, y, "oneLSM:gamma=0.5", folds=3)
     assert list(found.grid) == ["sigma"]
     assert list(select(A, y, "oneLSM:kernel=linear", folds=3).grid) == ["gamma"]
+    assert list(select(A, y, "oneLSM:kernel=laplace", folds=3).grid) == ["gamma", "sigma"]
 
 
 def test_in_python_the_advice_is_python_and_on_the_command_line_flags():

@@ -138,7 +138,7 @@ def test_a_grid_of_text_holds_ranges_values_and_lists():
         ({"machine": "oneLMS"}, "did you mean 'oneLSM'"),
         ({"machine": "oneLSM:kernel=precomputed"}, "give another than 'precomputed'"),
         ({"folds": 1}, "at least 2 folds"),
-        ({"folds": "ten"}, "folds must be a number from 2 to 1000, or loo"),
+        ({"folds": "ten"}, "folds must be a number from 2 to 1000, loo"),
         ({"folds": 2.5}, "folds=2.5 does not split 150 rows"),
         ({"folds": [([0, 1], [1, 2])]}, "fold 0 must be two lists of row numbers"),
     ],

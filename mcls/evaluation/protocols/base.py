@@ -9,6 +9,13 @@ A protocol takes a ``Task`` and a seed and returns a dict of plain JSON values. 
 ``predictions``
     packed class codes (n,), −1 where a row was never predicted (see ``mcls.packing``).
 
+Where other metrics than the error are asked for, it also has
+
+``metrics``
+    the protocol's figure of each metric, None where it is not defined;
+``split_metrics``
+    each metric on each split.
+
 ``published`` and ``half-split`` add ``facts``, one dict per fold, of machines that have some to tell
 (see ``mcls.machines.base.BaseMachine.facts``).
 """
@@ -21,9 +28,12 @@ from typing import Any
 
 import numpy as np
 
+from mcls import plugins
 from mcls.errors import McLsError, unknown_name
 from mcls.evaluation.folds import LEAVE_ONE_OUT, groups_of, largest_class, make_folds, members, parse_folds
 from mcls.evaluation.grid import GridResult
+from mcls.evaluation.metrics import ERROR
+from mcls.evaluation.scoring import mean_over_folds
 from mcls.evaluation.task import Task
 
 Array = np.ndarray
@@ -100,13 +110,17 @@ def register(protocol: Protocol) -> Protocol:
         if setting not in SETTINGS:
             raise McLsError(f"protocol '{protocol.name}': no reader is known for the setting '{setting}'")
     PROTOCOLS[protocol.name] = protocol
+    plugins.note("protocol", protocol.name)
     return protocol
+
+
+plugins.registers(Protocol, register)
 
 
 def get_protocol(name: str) -> Protocol:
     """Look a protocol up by its name."""
-    if name not in PROTOCOLS:
-        raise unknown_name("protocol", name, PROTOCOLS)
+    if name not in PROTOCOLS and not plugins.load_entry("protocol", name):
+        raise unknown_name("protocol", name, [*PROTOCOLS, *plugins.entry_names("protocol")])
     return PROTOCOLS[name]
 
 
@@ -165,6 +179,7 @@ class Outcome:
     error: float
     point: dict[str, Any]
     inner_error: float | None
+    values: Mapping[str, float] = field(default_factory=dict)  # of every metric
 
 
 def choose_and_judge(task: Task, X: Array, split: Fold, inner_folds: Any, seed: int) -> Outcome:
@@ -175,13 +190,51 @@ def choose_and_judge(task: Task, X: Array, split: Fold, inner_folds: Any, seed: 
     else:
         inner = inner_search(task, X, train, inner_folds, seed)
         point, inner_error = inner.best_point, float(inner.best_error)
-    judged = task.search(X, [split], at=point)
-    return Outcome(test, judged.fold_predictions[0][0], float(judged.best_error), plain(point), inner_error)
+    judged = judge_split(task, X, split, inner_folds, seed, at=point)
+    values = judged.best_values
+    return Outcome(test, judged.fold_predictions[0][0], values["error"], plain(point), inner_error, values)
 
 
 def inner_search(task: Task, X: Array, rows: Array, inner_folds: Any, seed: int) -> GridResult:
     """A grid search on some rows alone."""
-    return task.search(X, make_folds(task.y[rows], inner_folds, seed, groups_of(task.groups, rows)), rows=rows)
+    return task.search(X, _inner(task, rows, inner_folds, seed), rows=rows)
+
+
+def judge_split(task: Task, X: Array, split: Fold, inner_folds: Any, seed: int, at: Any = None) -> GridResult:
+    """Judge every point, or the one that is given, on the test rows of a split.
+
+    Where a metric needs probabilities, their temperature comes from the scores of the training rows out of the inner
+    folds: the test rows take no part in it.
+    """
+    if not task.needs_probabilities:
+        return task.search(X, [split], at=at)
+    train = split[0]
+    inner = [(train[a], train[b]) for a, b in _inner(task, train, inner_folds, seed)]
+    return task.search(X, [split, *inner], at=at, calibrators={0: range(1, len(inner) + 1)})
+
+
+def _inner(task: Task, rows: Array, inner_folds: Any, seed: int) -> list[Fold]:
+    return make_folds(task.y[rows], inner_folds, seed, groups_of(task.groups, rows))
+
+
+def metric_fields(task: Task, splits: Sequence[Mapping[str, float]]) -> Result:
+    """What a result has of the metrics, from their values on each split; nothing where only the error is asked for.
+
+    The figure of a metric is its mean over the splits; those on which it is not defined are left out.
+    """
+    names = [metric.name for metric in task.metrics]
+    if names == [ERROR.name]:
+        return {}
+    values = np.array([[split[name] for split in splits] for name in names])  # (metrics, splits)
+    return {
+        "metrics": dict(zip(names, map(defined, mean_over_folds(values)))),
+        "split_metrics": {name: [defined(v) for v in of] for name, of in zip(names, values)},
+    }
+
+
+def defined(value: float) -> float | None:
+    """A figure as JSON can hold it: None where it is not defined."""
+    return None if np.isnan(value) else float(value)
 
 
 def merged(outcomes: Sequence[Outcome], n: int) -> Array:

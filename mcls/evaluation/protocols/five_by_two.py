@@ -17,6 +17,7 @@ from mcls.evaluation.protocols.base import (
     Settings,
     choose_and_judge,
     merged,
+    metric_fields,
     register,
 )
 from mcls.evaluation.task import Task
@@ -42,6 +43,7 @@ def _judge(task: Task, seed: int, settings: Settings, splits: list[Fold]) -> Res
         "chosen": [o.point for o in outcomes],
         "predictions": pack(merged(outcomes, len(task.y))),
         "inner_errors": [o.inner_error for o in outcomes],
+        **metric_fields(task, [o.values for o in outcomes]),
     }
 
 

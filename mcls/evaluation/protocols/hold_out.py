@@ -19,6 +19,7 @@ from mcls.evaluation.protocols.base import (
     Settings,
     choose_and_judge,
     merged,
+    metric_fields,
     register,
 )
 from mcls.evaluation.task import Task
@@ -114,6 +115,7 @@ def _judge(task: Task, seed: int, settings: Settings, splits: list[Fold]) -> Res
         "inner_error": outcome.inner_error,
         "train": len(splits[0][0]),
         "test": len(splits[0][1]),
+        **metric_fields(task, [outcome.values]),
     }
 
 

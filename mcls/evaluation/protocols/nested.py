@@ -17,6 +17,7 @@ from mcls.evaluation.protocols.base import (
     choose_and_judge,
     fold_splits,
     merged,
+    metric_fields,
     register,
 )
 from mcls.evaluation.task import Task
@@ -32,6 +33,7 @@ def _judge(task: Task, seed: int, settings: Settings, splits: list[Fold]) -> Res
         "predictions": pack(merged(outcomes, len(task.y))),
         "fold_errors": [o.error for o in outcomes],
         "inner_errors": [o.inner_error for o in outcomes],
+        **metric_fields(task, [o.values for o in outcomes]),
     }
 
 

@@ -10,9 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from mcls.evaluation.folds import LEAVE_ONE_OUT
+from mcls.evaluation.folds import LEAVE_ONE_GROUP_OUT, LEAVE_ONE_OUT
 from mcls.evaluation.grid import GridResult
-from mcls.evaluation.protocols.base import Fold, Protocol, Result, Settings, fold_splits, plain, register, scalar
+from mcls.evaluation.protocols.base import (
+    Fold,
+    Protocol,
+    Result,
+    Settings,
+    fold_splits,
+    metric_fields,
+    plain,
+    register,
+    scalar,
+)
 from mcls.evaluation.task import Task
 from mcls.packing import pack
 
@@ -28,6 +38,7 @@ def _judge(task: Task, seed: int, settings: Settings, splits: list[Fold]) -> Res
         "chosen": [plain(found.best_point)],
         "predictions": pack(found.predictions[found.best]),
         "grid": _all_errors(found, task, splits),
+        **metric_fields(task, found.at_best),
         **task.facts(X, splits, found.best_point),
     }
 
@@ -35,11 +46,12 @@ def _judge(task: Task, seed: int, settings: Settings, splits: list[Fold]) -> Res
 def _all_errors(found: GridResult, task: Task, splits: Sequence[Fold]) -> dict[str, Any]:
     sizes = np.array([len(test) for _, test in splits])
     names = list(found.points[0])
+    mistakes = [(codes != task.y[test]).sum(axis=1) for codes, test in zip(found.fold_predictions, found.tests)]
     return {
         "names": names,
         "values": {name: [scalar(v) for v in task.grids[0][name]] for name in names},
         "fold_sizes": sizes.tolist(),
-        "fold_mistakes": pack(np.rint(found.fold_errors * sizes).astype(int)),
+        "fold_mistakes": pack(np.stack(mistakes, axis=1)),
     }
 
 
@@ -50,7 +62,7 @@ published = register(
         fold_splits,
         _judge,
         settings={"folds": 10},
-        replicates=lambda settings: 1 if settings["folds"] == LEAVE_ONE_OUT else 10,
+        replicates=lambda settings: 1 if settings["folds"] in (LEAVE_ONE_OUT, LEAVE_ONE_GROUP_OUT) else 10,
         seed_group="folds",
         chooses_inside=False,
         honest="nested",

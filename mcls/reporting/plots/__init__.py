@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mcls import plugins
 from mcls.errors import McLsError, unknown_name
 
 if TYPE_CHECKING:
@@ -57,12 +58,16 @@ def register(plot: Plot) -> None:
     if plot.name in PLOTS:
         raise McLsError(f"a plot named '{plot.name}' is registered already")
     PLOTS[plot.name] = plot
+    plugins.note("plot", plot.name)
+
+
+plugins.registers(Plot, register)
 
 
 def get_plot(name: str) -> Plot:
     """Look a plot up by its name."""
-    if name not in PLOTS:
-        raise unknown_name("figure", name, PLOTS)
+    if name not in PLOTS and not plugins.load_entry("plot", name):
+        raise unknown_name("figure", name, [*PLOTS, *plugins.entry_names("plot")])
     return PLOTS[name]
 
 
