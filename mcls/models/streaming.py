@@ -45,6 +45,7 @@ class Layout(NamedTuple):
     names: list[str] | None
     places: dict[str, int]  # column name → place in a row
     width: int
+    notes: list[str]  # to be said when the table is read: what is refused is refused in one line
 
     @property
     def decimal(self) -> str:
@@ -70,7 +71,7 @@ class Care(NamedTuple):
 CAREFUL = Care()
 
 
-def open_table(model: TableModel, path: Path, say: Say | None = None, form: TableFormat | None = None) -> Layout:
+def open_table(model: TableModel, path: Path, form: TableFormat | None = None) -> Layout:
     """Find the model's columns in a table: by the names in its first row, or by place.
 
     By place only where the training table had no header either (its columns are x0, x1, …); the class column
@@ -81,19 +82,17 @@ def open_table(model: TableModel, path: Path, say: Say | None = None, form: Tabl
     if not head:
         raise McLsError(f"{path} is empty")
     wanted = model.encoder.names
-    if say is not None:
-        for note in notes:
-            say(note)
     try:
         if any(name in head for name in wanted) or not _nameless([*wanted, *model.facts.dropped, model.target]):
             _check_names(model, wanted, line, head)
-            return Layout(form, head, {name: j for j, name in enumerate(head)}, len(head))
+            return Layout(form, head, {name: j for j, name in enumerate(head)}, len(head), notes)
         places = _places(model, wanted, line, head, form.decimal or ".")
     except McLsError as error:
         raise McLsError(f"{path}: {error}") from None
-    if say is not None and counts_columns(head):
-        say(f"line {line} of {path} ({', '.join(head[:3])}, …) was read as data: the training table had no header")
-    return Layout(form, None, places, len(head))
+    if counts_columns(head):
+        first = f"line {line} of {path} ({', '.join(head[:3])}, …)"
+        notes = [*notes, f"{first} was read as data: the training table had no header"]
+    return Layout(form, None, places, len(head), notes)
 
 
 def _check_names(model: TableModel, wanted: list[str], line: int, head: list[str]) -> None:
@@ -153,7 +152,7 @@ def read_chunks(
         reasons = {i: f"column '{name}': {why}" if name else why for i, (name, why) in log.reasons.items()}
         yield Chunk(rows, X, reasons)
     if say is not None:
-        for note in (watch.note(), log.unknown_note()):
+        for note in (*layout.notes, watch.note(), log.unknown_note()):
             if note:
                 say(note)
 
@@ -221,7 +220,7 @@ def predict_table(
     """
     if care.on_error not in ON_ERROR:
         raise unknown_name("way with errors:", care.on_error, ON_ERROR)
-    layout = open_table(model, path, say, form)
+    layout = open_table(model, path, form)
     skip = care.on_error == "skip"
     added = [PREDICTION, *extra.names(model), *[REASON] * skip]
     writer = csv.writer(out, delimiter=str(layout.form.delimiter), lineterminator="\n")
@@ -264,7 +263,7 @@ def judge_table(
 
     ``say`` and ``on_step`` as for ``predict_table``.
     """
-    layout = open_table(model, path, say, form)
+    layout = open_table(model, path, form)
     if model.target not in layout.places:
         raise McLsError(f"{path} has no class column '{model.target}' to compare the predictions with")
     at = layout.places[model.target]
@@ -302,7 +301,7 @@ def judge_table(
 
 def is_training_table(model: TableModel, path: Path, form: TableFormat | None = None) -> bool:
     """Whether a table holds the very rows that a model was fitted to; its columns may come in another order."""
-    layout, known = open_table(model, path, form=form), model.encoder.columns
+    layout, known = open_table(model, path, form), model.encoder.columns
     wanted = {model.target, *model.encoder.names}
     others = model.facts.dropped if layout.names is None else [name for name in layout.names if name not in wanted]
     texts = [column.name for column in known if not isinstance(column, ScaledColumn)]
