@@ -112,7 +112,10 @@ class Board:
     @property
     def command(self) -> str:
         """What runs the cells that are missing."""
-        where = "" if self.out == Path("results") else f" --out {self.out}"
+        root = self.studies[0].root
+        where = "" if root == Path("results") else f" --out {root}"
+        if self.studies[0].quick:
+            return f"mcls tables --all --quick{where}"
         return "; ".join(f"mcls run {study.source}{where}" for study in self.studies)
 
     def values(self, dataset: str, machine: str, metric: Metric) -> np.ndarray | None:

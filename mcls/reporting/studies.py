@@ -146,7 +146,8 @@ class Study:
     def __init__(self, name: str, out: Path, is_quick: bool, part: str = "", stored: str = "") -> None:
         self.source = name  # what `mcls run` takes
         self._path = find_config(name)
-        self._quick = is_quick
+        self.quick = is_quick
+        self.root = out.parent if is_quick else out  # the folder that the user names
         self.name = stored or self.config.name  # ``stored`` is the folder of one that was run
         self.out = out
         self.folder = out / self.name / part
@@ -167,7 +168,7 @@ class Study:
     def experiment(self) -> Experiment:
         """The config laid out anew, to be run; needs the data."""
         self._require_data()
-        as_run = quick(self.config, self._path.parent) if self._quick else self.config
+        as_run = quick(self.config, self._path.parent) if self.quick else self.config
         return Experiment.prepare(as_run, self._path.parent, self.out)
 
     @property
@@ -198,7 +199,7 @@ class Study:
         """All rows, data set by data set, machines in the order of the config."""
         plan = self.plan
         known = list(dict.fromkeys(row.dataset for row in plan.rows))
-        labels = [entry.label for entry in self.config.datasets] if self._quick else known
+        labels = [entry.label for entry in self.config.datasets] if self.quick else known
         named = dict(zip(known, labels)) if len(known) == len(labels) else dict(zip(known, known))
         return [
             StudyRow(self.name, i, named[row.dataset], row, line, self.store, plan.datasets[row.dataset])
