@@ -7,7 +7,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench verify stress reproduce-tables clean
+.PHONY: help run test check bench verify stress docs test-oldest release-check reproduce-tables clean
 
 help:  ## Show the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -19,8 +19,8 @@ test: .venv/dev.stamp  ## Set up and pass the tests.
 	$(ONE_THREAD) $(BIN)/pytest -q -n $(JOBS) tests
 
 check: .venv/dev.stamp  ## Lint, format check and types.
-	$(BIN)/ruff check mcls tests benchmarks
-	$(BIN)/ruff format --check mcls tests benchmarks
+	$(BIN)/ruff check mcls tests benchmarks docs .ci
+	$(BIN)/ruff format --check mcls tests benchmarks docs .ci
 	$(BIN)/mypy
 
 bench: .venv/dev.stamp  ## Measure against peers in one run; writes results/bench/.
@@ -32,11 +32,25 @@ verify: .venv/dev.stamp  ## Every sweep against refitting at all 81 grid points 
 stress: .venv/dev.stamp  ## Kills, mutated inputs, hard places, runs at once (minutes); writes results/stress/.
 	$(ONE_THREAD) $(BIN)/python -m tests.stress -j $(JOBS) --write results/stress
 
+docs: .venv/docs.stamp  ## The documentation site with its gallery, into docs/_build/html, and its check.
+	$(ONE_THREAD) $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/pytest -q -m site tests/test_site.py
+
+test-oldest:  ## The tests with the lowest versions that pyproject.toml allows, in an environment of their own.
+	rm -rf .venv-oldest
+	$(PYTHON) -m venv .venv-oldest
+	$(PYTHON) .ci/oldest.py dask dev > .venv-oldest/constraints.txt
+	.venv-oldest/bin/pip install --quiet --disable-pip-version-check -c .venv-oldest/constraints.txt '.[dask,dev]'
+	$(ONE_THREAD) .venv-oldest/bin/pytest -q -n $(JOBS) tests
+
+release-check:  ## Wheel and sdist, each installed in an empty environment, and the tour.
+	PYTHON=$(PYTHON) .ci/release-check
+
 reproduce-tables: .venv/run.stamp  ## Run what is missing and write the papers' tables beside the published ones.
 	$(BIN)/mcls tables --all -j $(JOBS)
 
 clean:  ## Remove the environment and what tools left behind; results stay.
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-oldest build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/bin/python:
@@ -55,6 +69,13 @@ clean:  ## Remove the environment and what tools left behind; results stay.
 
 .venv/dev-requirements.stamp: .venv/requirements.stamp
 	$(BIN)/pip install --quiet --disable-pip-version-check '.[dask,dev]'
+	@touch $@
+
+.venv/docs-requirements.stamp: .venv/dev-requirements.stamp
+	$(BIN)/pip install --quiet --disable-pip-version-check '.[docs]'
+	@touch $@
+
+.venv/docs.stamp: .venv/docs-requirements.stamp .venv/run.stamp
 	@touch $@
 
 .venv/dev.stamp: .venv/dev-requirements.stamp .venv/run.stamp

@@ -24,7 +24,7 @@ def plot(
         str | None,
         typer.Argument(
             metavar="[EXPERIMENT]",
-            help="An experiment or a suite: a folder in DIR, or a config.",
+            help="An experiment or a suite: a folder in DIR, or a config. For importance, sparsity: a model.",
         ),
     ] = None,
     dataset: Annotated[
@@ -49,7 +49,9 @@ def plot(
     Without a figure, list what there is. Of any experiment or suite in DIR: errors of its machines, intervals of the
     mean errors, ranks over two or more data sets (critical-difference diagram), confusion of the classes, grid (a heat
     map per data set and machine, of the cross-validation errors of protocol published, or of how often each point was
-    chosen), sweep (error over gamma, a curve per sigma) and regions (data sets of two features; fits again).
+    chosen), sweep (error over gamma, a curve per sigma) and regions (data sets of two features; fits again). Of a
+    model, `mcls plot importance MODEL` draws which columns matter (rfm) and `mcls plot sparsity MODEL` the error over
+    the rows kept (sparse-oneLSM).
 
     Examples: mcls plot labelbooks, mcls plot errors mine, mcls plot grid iris --dataset iris --machine oneLSM
     """
@@ -71,6 +73,14 @@ def plot(
         from mcls.reporting.plots.own import KINDS
 
         echo(f"experiments in {studies.out} (mcls plot {'|'.join(KINDS)} NAME): {', '.join(known)}")
+        return
+    from mcls.reporting.plots.model import FIGURES, draw_model
+
+    if figure in FIGURES:
+        if experiment is None:
+            raise McLsError(f"name the model to draw: mcls plot {figure} MODEL.mcls")
+        for path in draw_model(figure, experiment, studies.out / "figures"):
+            echo(path)
         return
     if experiment is not None:
         from mcls.errors import unknown_name

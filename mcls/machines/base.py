@@ -2,12 +2,13 @@
 
 A kernel machine implements ``_fit(K, y, n_classes)`` and ``_scores(K)`` on arrays; scikit-learn's interface, every
 kernel and cross-validation come from here. Where algebra allows, it declares the parameters that its ``_sweep``
-shares. A machine that learns from rows implements ``_fit_rows`` and ``_row_scores`` instead.
+shares. A machine that learns from rows implements ``_fit_rows`` and ``_row_scores`` instead. One that takes weights
+inherits from ``WeightedMachine``, and its ``_fit`` (or ``_fit_rows``) and ``_sweep`` have a last argument ``w``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar, Literal, Self
 
@@ -18,11 +19,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcls.errors import McLsError
 from mcls.kernels import KERNELS, check_precomputed, kernel_matrix
+from mcls.machines.calibrated import CalibratedMachine
+from mcls.machines.sweeping import Fold, Point, distinct, point_groups, refit
 from mcls.parameters import Check, Choice, Number, Whole, width
+from mcls.solvers.weights import check_class_names, check_weights, class_factors, row_weights
 
 Array = np.ndarray
-Fold = tuple[Array, Array]  # (train, test) row indices
-Point = Mapping[str, Any]  # values of some parameters
 
 # Kernel values held at once when new rows are scored: 128 MB, however many rows there are.
 _BLOCK_VALUES = 2**24
@@ -33,7 +35,7 @@ def rows_per_block(n: int) -> int:
     return max(1, _BLOCK_VALUES // max(1, n))
 
 
-class BaseMachine(ClassifierMixin, BaseEstimator):
+class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
     """Base of all our classifiers: what outsiders must know of a machine stands on its class."""
 
     #: What each parameter may be; a subclass adds its own.
@@ -42,8 +44,12 @@ class BaseMachine(ClassifierMixin, BaseEstimator):
     swept: tuple[str, ...] = ()
     #: Whether ``_sweep`` leaves rows out of a solution of all rows: a fold then trains on all that it does not test.
     leaves_rows_out: bool = False
+    #: Whether ``_sweep`` takes hardly longer for all folds than for one of them: they are not spread over threads.
+    folds_together: bool = False
     #: What a sweep starts from: the kernel matrix of all rows, or the rows.
     works_on: Literal["kernel", "rows"] = "rows"
+    #: Whether it has ``class_weight`` and its ``fit`` takes ``sample_weight`` (see ``WeightedMachine``).
+    takes_weights: ClassVar[bool] = False
     #: Whether a fitted machine has something to tell beside its error (see ``facts``).
     has_facts: ClassVar[bool] = False
 
@@ -83,6 +89,10 @@ class BaseMachine(ClassifierMixin, BaseEstimator):
         """What tables report of a fitted machine beside its error, as JSON values; X and y are its training rows."""
         return {}
 
+    def importances(self) -> Array | None:
+        """How much each column matters to a fitted machine (d,), shares of one; None where it does not say."""
+        return None
+
     # scikit-learn's interface -------------------------------------------------------------------------------
 
     def check_parameters(self) -> None:
@@ -101,8 +111,13 @@ class BaseMachine(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n,)
             Class labels of any kind, at least two different ones.
         """
+        return self._fit_weighted(X, y, None)
+
+    def _fit_weighted(self, X: Any, y: Any, sample_weight: Any) -> Self:
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
+        sample_weight = check_weights(sample_weight, len(y))
+        X, y, sample_weight = self._present_rows(X, y, sample_weight)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise McLsError(
@@ -110,8 +125,29 @@ class BaseMachine(ClassifierMixin, BaseEstimator):
                 f"the data holds one class: {self.classes_[0]!r}"
             )
         self.check_parameters()
-        self._fit_rows(X, codes, len(self.classes_))
+        weights = self.training_weights(codes, self.classes_.tolist(), sample_weight)
+        self._fit_rows(X, codes, len(self.classes_), *weights)
+        self._calibrate(X, codes, sample_weight)
         return self
+
+    def _present_rows(self, X: Array, y: Array, w: Array | None) -> tuple[Array, Array, Array | None]:
+        """Rows, labels and weights without the rows of weight zero, which are as good as absent."""
+        if w is None or w.all():
+            return X, y, w
+        return X[w > 0], y[w > 0], w[w > 0]
+
+    def training_weights(self, y: Array, classes: Sequence[Any], sample_weight: Array | None) -> list[Array]:
+        """What a fit to class codes y (n,) of the ``classes`` is given beside: the weights of the rows, or nothing.
+
+        This is the one place where sample and class weights are put together. Rows of weight zero are gone before.
+        """
+        if not self.takes_weights:
+            if sample_weight is None:
+                return []
+            raise McLsError(f"{type(self).__name__} takes no sample weights")
+        check_class_names(self.class_weight, classes)
+        w = row_weights(self.class_weight, y, classes, sample_weight)
+        return [] if w is None else [w]
 
     def decision_function(self, X: Any) -> Array:
         """Score of each class (m, ℓ), the larger the better; with two classes, the margin of the second (m,)."""
@@ -127,6 +163,10 @@ class BaseMachine(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self._row_scores(validate_data(self, X, reset=False, dtype=np.float64))
 
+    def _worked_on(self, X: Array) -> Array:
+        """What a sweep of the rows X starts from."""
+        return X
+
     # Cross-validation ---------------------------------------------------------------------------------------
 
     def at(self, point: Point, present: Array, n_classes: int) -> Self:
@@ -137,9 +177,9 @@ class BaseMachine(ClassifierMixin, BaseEstimator):
         machine.check_parameters()
         return machine
 
-    def _learn_and_score(self, A: Array, y: Array, n_classes: int, train: Array, test: Array) -> Array:
+    def _learn_and_score(self, A: Array, y: Array, n_classes: int, train: Array, test: Array, *w: Array) -> Array:
         """Fit to the training rows, whose class codes are y, and score the test rows (|test|, ℓ)."""
-        self._fit_rows(A[train], y, n_classes)
+        self._fit_rows(A[train], y, n_classes, *w)
         return self._row_scores(A[test])
 
     def sweep(
@@ -152,12 +192,14 @@ class BaseMachine(ClassifierMixin, BaseEstimator):
         n_classes: int | None = None,
         engine: str = "fast",
         prepared: Any = None,
+        sample_weight: Array | None = None,
     ) -> list[Array]:
         """Out-of-fold scores for every point of a grid.
 
         Here, and nowhere else, is decided what is swept and what is refitted: a fold that lacks a class is another
         problem (fewer classes, another labelbook) and is refitted, and so is a system whose digits the algebra
-        would lose. Points that differ in more than the ``swept`` parameters are swept group by group.
+        would lose. Points that differ in more than the ``swept`` parameters are swept group by group, and so are
+        folds whose rows weigh differently: ``class_weight="balanced"`` counts the classes of each training fold.
 
         Parameters
         ----------
@@ -173,7 +215,10 @@ class BaseMachine(ClassifierMixin, BaseEstimator):
         engine : {"fast", "refit"}
             The machine's own algebra, or one fit per fold and point: the oracle of the tests.
         prepared : object, optional
-            What ``prepare(A)`` returned.
+            What ``prepare(A)`` returned; of no use where rows have weights.
+        sample_weight : array (n,), optional
+            Weights of the rows in training; a row of weight zero is learned from by no fold. (The keys of a
+            ``class_weight`` dictionary are class codes here.)
 
         Returns
         -------
@@ -182,27 +227,57 @@ class BaseMachine(ClassifierMixin, BaseEstimator):
         """
         ell = int(y.max()) + 1 if n_classes is None else n_classes
         swept = self.swept if engine == "fast" else ()
-        learned, places = _distinct(folds, len(y), self.leaves_rows_out)
+        sample_weight = check_weights(sample_weight, len(y))
+        if sample_weight is not None:
+            folds = [(train[sample_weight[train] > 0], test) for train, test in folds]
+            if not all(len(train) for train, _ in folds):
+                raise McLsError("every training row of some fold has a sample_weight of zero")
+        learned, places = distinct(folds, len(y), self.leaves_rows_out)
         results = [np.full((len(points), len(asked), ell), np.nan) for _, asked in learned]
         fast = [k for k, fold in enumerate(learned) if swept and self._can_sweep(fold, y, ell)]
-        if self.leaves_rows_out and len(fast) == 1:
-            fast = []  # a few factorisations of one training set cost less than a decomposition of all rows
-        for shared, members in _groups(points, swept):
+        for shared, members in point_groups(points, swept):
             machine = self.at(shared, np.arange(ell), ell) if shared else self
             own = {name: getattr(machine, name) for name in swept}  # for what a point leaves out
             path = [{**own, **{n: v for n, v in points[i].items() if not swept or n in swept}} for i in members]
-            if fast:
+            for some, weights in machine._equally_weighed(fast, learned, y, ell, sample_weight):
+                if self.leaves_rows_out and len(some) == 1:
+                    continue  # a few factorisations of one training set cost less than a decomposition of all rows
                 for name, value in ((name, value) for point in path for name, value in point.items()):
                     parameter_checks(type(self))[name](name, value)  # a fit checks for itself
-                found = machine._sweep(A, y, ell, [learned[k] for k in fast], path, prepared)
-                for k, scores in zip(fast, found, strict=True):
+                usable = None if weights else prepared
+                found = machine._sweep(A, y, ell, [learned[k] for k in some], path, usable, *weights)
+                for k, scores in zip(some, found, strict=True):
                     results[k][members] = scores
             for k, fold in enumerate(learned):
                 if np.isnan(results[k][members].sum()):
                     lost = np.flatnonzero(np.isnan(results[k][members]).any(axis=(1, 2))).tolist()
-                    refitted = refit(machine, A, y, ell, fold, [path[i] for i in lost])
+                    refitted = refit(machine, A, y, ell, fold, [path[i] for i in lost], sample_weight)
                     results[k][[members[i] for i in lost]] = refitted
         return [results[k] if at is None else results[k][:, at] for k, at in places]
+
+    def _equally_weighed(
+        self, places: Sequence[int], folds: Sequence[Fold], y: Array, n_classes: int, sample_weight: Array | None
+    ) -> list[tuple[list[int], list[Array]]]:
+        """The folds at some places, all of which train on every class, in groups that share the weights of rows.
+
+        With each group comes what ``_sweep`` is given beside: the weights (n,) or nothing.
+        """
+        if not self.takes_weights or (self.class_weight is None and sample_weight is None):
+            self.training_weights(y, range(n_classes), sample_weight)  # refuses what the machine does not take
+            return [(list(places), [])] if places else []
+        groups: dict[bytes, tuple[list[int], list[Array]]] = {}
+        # Rows of weight zero are left out of every fold: any weight serves them.
+        own = np.ones(len(y)) if sample_weight is None else np.where(sample_weight > 0, sample_weight, 1.0)
+        for k in places:
+            train = folds[k][0]
+            counts = np.bincount(y[train], own[train], minlength=n_classes)
+            w = class_factors(self.class_weight, range(n_classes), counts)[y] * own
+            groups.setdefault(w.tobytes(), ([], [] if (w == 1.0).all() else [w]))[0].append(k)
+        return list(groups.values())
+
+    def on_codes(self, classes: Sequence[Any]) -> Self:
+        """The machine as ``sweep`` wants it, which knows classes by their codes: itself, if it names none."""
+        return self
 
     def _can_sweep(self, fold: Fold, y: Array, n_classes: int) -> bool:
         """Whether ``_sweep`` gives the scores of a fold."""
@@ -216,60 +291,6 @@ class BaseMachine(ClassifierMixin, BaseEstimator):
             return bool((times <= 1).all())
         # Leaving most rows out costs more than learning from the few others.
         return len(asked) <= len(train) and bool((times == 1).all())
-
-
-def _distinct(
-    folds: Sequence[Fold], n: int, leaves_rows_out: bool
-) -> tuple[list[Fold], list[tuple[int, Array | None]]]:
-    """Training sets, each once, with the rows to score; and where the scores of each fold are among them.
-
-    Nested cross-validation tests several folds of rows on machines that learn from the same rows. A machine that
-    leaves rows out scores all the rows that a training set lacks. The second part holds, per fold, the place of its
-    training set and the positions of its test rows there; None: all of them, in order.
-    """
-    learned: list[Fold] = []
-    places: list[tuple[int, Array | None]] = []
-    known: dict[bytes, list[int]] = {}
-    for i, (train, _) in enumerate(folds):
-        known.setdefault(np.asarray(train, dtype=np.intp).tobytes(), []).append(i)
-    where: dict[int, tuple[int, Array | None]] = {}
-    for members in known.values():
-        train, test = folds[members[0]]
-        asked = test if len(members) == 1 else np.unique(np.concatenate([folds[i][1] for i in members]))
-        if leaves_rows_out and len(train) + len(asked) < n:
-            rest = np.setdiff1d(np.arange(n), train)
-            asked = rest if np.isin(asked, rest).all() else asked
-        for i in members:
-            whole = asked is folds[i][1]
-            order = np.argsort(asked, kind="stable")
-            at = None if whole else order[np.searchsorted(asked, folds[i][1], sorter=order)]
-            where[i] = len(learned), at
-        learned.append((train, asked))
-    places = [where[i] for i in range(len(folds))]
-    return learned, places
-
-
-def refit(machine: Any, A: Array, y: Array, n_classes: int, fold: Fold, points: Sequence[Point]) -> Array:
-    """Scores (points, |test|, ℓ) of a fold by brute force, one fit per point: what shortcuts are tested against."""
-    train, test = fold
-    present, codes = np.unique(y[train], return_inverse=True)
-    scores = np.full((len(points), len(test), n_classes), -np.inf)
-    if len(present) == 1:  # one class to learn from: it is the only answer
-        scores[:, :, present] = 0.0
-        return scores
-    for i, point in enumerate(points):
-        fitted = machine.at(point, present, n_classes)
-        scores[i][:, present] = fitted._learn_and_score(A, codes, len(present), train, test)
-    return scores
-
-
-def _groups(points: Sequence[Point], swept: Sequence[str]) -> Iterator[tuple[dict[str, Any], list[int]]]:
-    """What is not swept, and the indices of the points that share these values of it."""
-    groups: dict[str, tuple[dict[str, Any], list[int]]] = {}
-    for i, point in enumerate(points):
-        shared = {name: value for name, value in point.items() if swept and name not in swept}
-        groups.setdefault(repr(shared), (shared, []))[1].append(i)
-    yield from groups.values()
 
 
 def parameter_checks(cls: type[BaseMachine]) -> dict[str, Check]:
@@ -290,6 +311,16 @@ class KernelMachine(BaseMachine):
         "coef0": Number(),
     }
     works_on: Literal["kernel", "rows"] = "kernel"
+    #: The rows of a precomputed matrix that were learned from, where some had weight zero.
+    kept_: Array | None = None
+
+    def _present_rows(self, X: Array, y: Array, w: Array | None) -> tuple[Array, Array, Array | None]:
+        self.__dict__.pop("kept_", None)  # of an earlier fit
+        if self.kernel != "precomputed" or w is None or w.all():
+            return super()._present_rows(X, y, w)
+        check_precomputed(X)
+        self.kept_ = np.flatnonzero(w)
+        return X[np.ix_(self.kept_, self.kept_)], y[self.kept_], w[self.kept_]
 
     def _fit(self, K: Array, y: Array, n_classes: int) -> None:
         """Learn from the kernel matrix K (n, n) and the class codes y (n,) in 0..n_classes−1."""
@@ -299,29 +330,42 @@ class KernelMachine(BaseMachine):
         """Score every class from K (m, n), the kernel between m new rows and the n training rows: (m, ℓ)."""
         raise NotImplementedError
 
-    def prepare(self, K: Array) -> Any:
-        """The part of a sweep that depends on K alone, done beforehand; None where there is none."""
+    def prepare(self, K: Array, often: Sequence[Point] = ()) -> Any:
+        """The part of a sweep that depends on K alone, done beforehand; None where there is none.
+
+        ``often`` lists the points that will be swept again and again, with other labels.
+        """
         return None
 
-    def _fit_rows(self, X: Array, y: Array, n_classes: int) -> None:
+    def certifier(self, n: int) -> Any:
+        """What is handed to a sweep of n rows as ``prepared`` where the classes must be exact and the scores need not.
+
+        None where that is no quicker.
+        """
+        return None
+
+    def _fit_rows(self, X: Array, y: Array, n_classes: int, *w: Array) -> None:
         if self.kernel == "precomputed":
             check_precomputed(X)
-            self._fit(X, y, n_classes)
+            self._fit(X, y, n_classes, *w)
             return
         self.X_fit_ = X.copy()  # what becomes of the caller's array is no longer our business
-        self._fit(self._kernel(X, None), y, n_classes)
+        self._fit(self._kernel(X, None), y, n_classes, *w)
 
     def _row_scores(self, X: Array) -> Array:
         if self.kernel == "precomputed":
-            return self._scores(X)
+            return self._scores(X if self.kept_ is None else X[:, self.kept_])
         step = rows_per_block(len(self.X_fit_))
         blocks = [X[start : start + step] for start in range(0, len(X), step)]
         return np.concatenate([self._scores(self._kernel(block, self.X_fit_)) for block in blocks])
 
-    def _learn_and_score(self, A: Array, y: Array, n_classes: int, train: Array, test: Array) -> Array:
+    def _worked_on(self, X: Array) -> Array:
+        return X if self.works_on == "rows" or self.kernel == "precomputed" else self._kernel(X, None)
+
+    def _learn_and_score(self, A: Array, y: Array, n_classes: int, train: Array, test: Array, *w: Array) -> Array:
         if self.works_on == "rows":
-            return super()._learn_and_score(A, y, n_classes, train, test)
-        self._fit(A[np.ix_(train, train)], y, n_classes)
+            return super()._learn_and_score(A, y, n_classes, train, test, *w)
+        self._fit(A[np.ix_(train, train)], y, n_classes, *w)
         return self._scores(A[np.ix_(test, train)])
 
     def _kernel(self, X: Array, Z: Array | None) -> Array:

@@ -8,14 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from mcls.machines.base import BaseMachine, Fold, Point
+from mcls.machines.base import Fold, Point
+from mcls.machines.weighted import ClassWeight, WeightedMachine
 from mcls.parameters import Anything, Check, Positive, Whole
 from mcls.solvers import elm
 
 Array = np.ndarray
 
 
-class ELM(BaseMachine):
+class ELM(WeightedMachine):
     """Extreme learning machine: one hidden layer drawn at random, output weights by ridge regression.
 
     The layer h(x) = 1/(1 + exp(−(aᵀx + b))) has L nodes with random a and b, never trained. The output weights solve
@@ -35,6 +36,8 @@ class ELM(BaseMachine):
         Weight of the fit against the size of β; the smaller, the smoother.
     random_state : int, RandomState or None
         Seed of the hidden layer.
+    class_weight, calibration
+        As in :class:`~mcls.machines.lsm.OneLSM`.
 
     Attributes
     ----------
@@ -60,29 +63,44 @@ class ELM(BaseMachine):
     swept: tuple[str, ...] = ("C",)
 
     def __init__(
-        self, n_hidden: int = 1000, C: float = 1.0, random_state: int | np.random.RandomState | None = 0
+        self,
+        n_hidden: int = 1000,
+        C: float = 1.0,
+        random_state: int | np.random.RandomState | None = 0,
+        class_weight: ClassWeight = None,
+        calibration: str | None = None,
     ) -> None:
         self.n_hidden = n_hidden
         self.C = C
         self.random_state = random_state
+        self.class_weight = class_weight
+        self.calibration = calibration
 
-    def _fit_rows(self, X: Array, y: Array, n_classes: int) -> None:
+    def _fit_rows(self, X: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
         self.weights_, self.biases_ = self._layer(X.shape[1])
         H = elm.hidden(X, self.weights_, self.biases_)
-        self.beta_ = elm.fit(H, y, n_classes, [self.C])[0]
+        self.beta_ = elm.fit(H, y, n_classes, [self.C], w)[0]
 
     def _row_scores(self, X: Array) -> Array:
         return elm.hidden(X, self.weights_, self.biases_) @ self.beta_
 
     def _sweep(
-        self, X: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point], prepared: Any
+        self,
+        X: Array,
+        y: Array,
+        n_classes: int,
+        folds: Sequence[Fold],
+        points: Sequence[Point],
+        prepared: Any,
+        w: Array | None = None,
     ) -> list[Array]:
         """One hidden layer and one SVD per fold for all values of C."""
         layer = self._layer(X.shape[1])
         results = []
         for train, test in folds:
             H = elm.hidden(X[train], *layer)
-            beta = elm.fit(H, y[train], n_classes, [point["C"] for point in points])
+            of_train = None if w is None else w[train]
+            beta = elm.fit(H, y[train], n_classes, [point["C"] for point in points], of_train)
             results.append(elm.hidden(X[test], *layer) @ beta)  # (values of C, |test|, ℓ)
         return results
 

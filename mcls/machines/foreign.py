@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
+from mcls.errors import McLsError
 from mcls.machines.base import BaseMachine, Fold, Point, refit
+from mcls.solvers.weights import check_weights
 
 Array = np.ndarray
 
@@ -29,7 +32,15 @@ class ForeignMachine:
         """A copy with some parameters changed; it learns whatever classes it is given."""
         return ForeignMachine(clone(self.classifier).set_params(**point), self.with_scores)
 
-    def _learn_and_score(self, X: Array, y: Array, n_classes: int, train: Array, test: Array) -> Array:
+    def training_weights(self, y: Array, classes: Sequence[Any], sample_weight: Array | None) -> list[Array]:
+        """What a fit is given beside: the weights of the rows, or nothing."""
+        if sample_weight is None:
+            return []
+        if not has_fit_parameter(self.classifier, "sample_weight"):
+            raise McLsError(f"{type(self.classifier).__name__} takes no sample weights")
+        return [sample_weight]
+
+    def _learn_and_score(self, X: Array, y: Array, n_classes: int, train: Array, test: Array, *w: Array) -> Array:
         """Scores (|test|, ℓ) of which the largest is that of the class that is predicted.
 
         They are the classifier's decision function, or else the logarithms of its probabilities. Without either, or
@@ -37,7 +48,8 @@ class ForeignMachine:
         """
         if "decision_function_shape" in self.classifier.get_params(deep=False):
             self.classifier.set_params(decision_function_shape="ovr")  # one score per class; predictions stay
-        fitted = self.classifier.fit(X[train], y)
+        weights = {"sample_weight": w[0]} if w else {}
+        fitted = self.classifier.fit(X[train], y, **weights)
         predicted = fitted.predict(X[test])
         scores = _class_scores(fitted, X[test], n_classes) if self.with_scores else None
         if scores is None:
@@ -58,17 +70,20 @@ class ForeignMachine:
         n_classes: int,
         engine: str = "fast",
         prepared: Any = None,
+        sample_weight: Array | None = None,
     ) -> list[Array]:
         """As ``BaseMachine.sweep``, one fit per fold and point.
 
         A point that cannot be fitted to some fold (more neighbours than rows) scores −∞ everywhere and is never right;
         that is an error only where no point is left.
         """
+        sample_weight = check_weights(sample_weight, len(y))
+        self.training_weights(y, range(n_classes), sample_weight)  # refuses what the classifier does not take
         results = [np.full((len(points), len(test), n_classes), -np.inf) for _, test in folds]
         failed = 0
         for i, point in enumerate(points):
             try:
-                found = [refit(self, X, y, n_classes, fold, [point])[0] for fold in folds]
+                found = [refit(self, X, y, n_classes, fold, [point], sample_weight)[0] for fold in folds]
             except ValueError as error:
                 failed += 1
                 if failed == len(points):

@@ -52,16 +52,16 @@ class LabelMachine(KernelMachine):
     def _keep_classes(self, present: Array, n_classes: int) -> None:
         self.set_params(labelbook=labels_of(self.labelbook, present, n_classes))
 
-    def _labels(self, y: Array, n_classes: int) -> tuple[Array, Array]:
-        """Label vectors B (p, ℓ) and their Gram matrix L (ℓ, ℓ) for a training set with codes y."""
-        counts = np.bincount(y, minlength=n_classes)
+    def _labels(self, y: Array, n_classes: int, w: Array | None = None) -> tuple[Array, Array]:
+        """Label vectors B (p, ℓ) and their Gram matrix L (ℓ, ℓ) for a training set with codes y and weights w."""
+        counts = np.bincount(y, w, minlength=n_classes)
         B = label_vectors(self.labelbook, n_classes, counts)
         if self.decision == "winner" and len(B) != n_classes:
             raise McLsError(f"decision='winner' needs one entry a class; this labelbook has {len(B)}")
         return B, label_gram(self.labelbook, n_classes, counts, self.label_kernel, self.label_sigma)
 
-    def _set_labels(self, y: Array, n_classes: int) -> None:
-        self.labels_, self.label_gram_ = self._labels(y, n_classes)
+    def _set_labels(self, y: Array, n_classes: int, w: Array | None = None) -> None:
+        self.labels_, self.label_gram_ = self._labels(y, n_classes, w)
 
     def same_labelbook(self) -> str | Array:
         """The labelbook, or the one among those that are provably the same to this machine which stands for all."""

@@ -15,13 +15,14 @@ from mcls.kernels import KernelFunction
 from mcls.labelbooks import labels_of
 from mcls.machines.base import Fold, KernelMachine, Point
 from mcls.machines.codewords import codeword_facts, codeword_norms, settle_ties, swept_path
+from mcls.machines.weighted import ClassWeight, WeightedMachine
 from mcls.parameters import Anything, Check, Number, Positive
 from mcls.solvers import olc
 
 Array = np.ndarray
 
 
-class _CodewordMachine(KernelMachine):
+class _CodewordMachine(WeightedMachine, KernelMachine):
     """What the four machines share: orthogonal codewords, λ₁ and λ₂ (zero where a class has no such parameter)."""
 
     lambda2: float = 0.0
@@ -45,19 +46,26 @@ class _CodewordMachine(KernelMachine):
         self.set_params(codewords=labels_of(self.codewords, present, n_classes))
 
     def _sweep(
-        self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point], prepared: Any
+        self,
+        K: Array,
+        y: Array,
+        n_classes: int,
+        folds: Sequence[Fold],
+        points: Sequence[Point],
+        prepared: Any,
+        w: Array | None = None,
     ) -> list[Array]:
         norms = codeword_norms(self.codewords, n_classes)
         path = swept_path("lambda1", points)
-        return [
-            self._decide(
-                self._swept(K[np.ix_(train, train)], K[np.ix_(test, train)], y[train], norms, path), norms
-            )
-            for train, test in folds
-        ]
+        scores = []
+        for train, test in folds:
+            K_train, K_test = K[np.ix_(train, train)], K[np.ix_(test, train)]
+            f = self._swept(K_train, K_test, y[train], norms, path, None if w is None else w[train])
+            scores.append(self._decide(f, norms))
+        return scores
 
     @staticmethod
-    def _swept(K: Array, K_test: Array, y: Array, norms: Array, path: olc.Path) -> Array:
+    def _swept(K: Array, K_test: Array, y: Array, norms: Array, path: olc.Path, w: Array | None = None) -> Array:
         """Outputs (points, m, ℓ) at every (λ₁, λ₂) of the path."""
         raise NotImplementedError
 
@@ -85,7 +93,7 @@ class OLCRLSC(_CodewordMachine):
 
     Parameters
     ----------
-    kernel, sigma, degree, coef0
+    kernel, sigma, degree, coef0, class_weight, calibration
         As in :class:`~mcls.machines.lsm.OneLSM`.
     lambda1 : float
         Weight of ‖W‖²; the larger, the smoother.
@@ -118,6 +126,8 @@ class OLCRLSC(_CodewordMachine):
         lambda1: float = 1.0,
         lambda2: float = 1.0,
         codewords: str | Array = "indicators",
+        class_weight: ClassWeight = None,
+        calibration: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
@@ -126,12 +136,14 @@ class OLCRLSC(_CodewordMachine):
         self.lambda1 = lambda1
         self.lambda2 = lambda2
         self.codewords = codewords
+        self.class_weight = class_weight
+        self.calibration = calibration
 
     _swept = staticmethod(olc.sweep_rlsc)
 
-    def _fit(self, K: Array, y: Array, n_classes: int) -> None:
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
         self.norms_ = codeword_norms(self.codewords, n_classes)
-        self.alpha_ = olc.fit_rlsc(K, y, self.norms_, self.lambda1, self.lambda2)
+        self.alpha_ = olc.fit_rlsc(K, y, self.norms_, self.lambda1, self.lambda2, w)
 
     def _codewords(self, K: Array) -> Array:
         """Estimated codewords (m, ℓ), in the basis of the codewords' own directions."""
@@ -172,6 +184,8 @@ class RLSC(OLCRLSC):
         coef0: float = 1.0,
         lambda1: float = 1.0,
         codewords: str | Array = "indicators",
+        class_weight: ClassWeight = None,
+        calibration: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
@@ -179,6 +193,8 @@ class RLSC(OLCRLSC):
         self.coef0 = coef0
         self.lambda1 = lambda1
         self.codewords = codewords
+        self.class_weight = class_weight
+        self.calibration = calibration
 
 
 class OLCLSSVM(_CodewordMachine):
@@ -204,7 +220,7 @@ class OLCLSSVM(_CodewordMachine):
 
     Parameters
     ----------
-    kernel, sigma, degree, coef0
+    kernel, sigma, degree, coef0, class_weight, calibration
         As in :class:`~mcls.machines.lsm.OneLSM`.
     lambda1 : float
         Weight of the errors e; the *smaller*, the smoother.
@@ -238,6 +254,8 @@ class OLCLSSVM(_CodewordMachine):
         lambda1: float = 1.0,
         lambda2: float = 1.0,
         codewords: str | Array = "indicators",
+        class_weight: ClassWeight = None,
+        calibration: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
@@ -246,12 +264,14 @@ class OLCLSSVM(_CodewordMachine):
         self.lambda1 = lambda1
         self.lambda2 = lambda2
         self.codewords = codewords
+        self.class_weight = class_weight
+        self.calibration = calibration
 
     _swept = staticmethod(olc.sweep_lssvm)
 
-    def _fit(self, K: Array, y: Array, n_classes: int) -> None:
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
         self.alpha_, self.b_ = olc.fit_lssvm(
-            K, y, codeword_norms(self.codewords, n_classes), self.lambda1, self.lambda2
+            K, y, codeword_norms(self.codewords, n_classes), self.lambda1, self.lambda2, w
         )
 
     def _scores(self, K: Array) -> Array:
@@ -287,6 +307,8 @@ class LSSVM(OLCLSSVM):
         coef0: float = 1.0,
         lambda1: float = 1.0,
         codewords: str | Array = "indicators",
+        class_weight: ClassWeight = None,
+        calibration: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
@@ -294,3 +316,5 @@ class LSSVM(OLCLSSVM):
         self.coef0 = coef0
         self.lambda1 = lambda1
         self.codewords = codewords
+        self.class_weight = class_weight
+        self.calibration = calibration

@@ -12,6 +12,7 @@ from mcls.machines.base import Fold, Point
 from mcls.machines.codewords import codeword_facts, settle_ties, swept_path
 from mcls.machines.labels import decide
 from mcls.machines.lsm import OneSystemMachine
+from mcls.machines.weighted import ClassWeight
 from mcls.parameters import Check, Number
 from mcls.solvers import olc
 
@@ -39,7 +40,7 @@ class OLCOneLSM(OneSystemMachine):
 
     Parameters
     ----------
-    kernel, sigma, degree, coef0, gamma, labelbook, label_kernel, label_sigma, decision
+    kernel, sigma, degree, coef0, gamma, labelbook, label_kernel, label_sigma, decision, class_weight, calibration
         As in :class:`~mcls.machines.lsm.OneLSM`.
     lambda2 : float
         Weight of the correction; zero gives :class:`~mcls.machines.lsm.OneLSM`.
@@ -69,9 +70,14 @@ class OLCOneLSM(OneSystemMachine):
         label_kernel: str = "linear",
         label_sigma: float = 1.0,
         decision: str = "max",
+        class_weight: ClassWeight = None,
+        calibration: str | None = None,
     ) -> None:
-        super().__init__(kernel, sigma, degree, coef0, gamma, labelbook, label_kernel, label_sigma, decision)
+        super().__init__(
+            kernel, sigma, degree, coef0, gamma, labelbook, label_kernel, label_sigma, decision, class_weight
+        )
         self.lambda2 = lambda2
+        self.calibration = calibration
 
     checks: ClassVar[Mapping[str, Check]] = {"lambda2": Number(0.0, wanted="zero or a positive number")}
     swept: tuple[str, ...] = ("gamma", "lambda2")
@@ -83,8 +89,8 @@ class OLCOneLSM(OneSystemMachine):
         """How much the estimated label vectors of two classes overlap on the training rows."""
         return codeword_facts(self, X, y)
 
-    def _fit(self, K: Array, y: Array, n_classes: int) -> None:
-        self._set_alpha(olc.fit_one(K, y, n_classes, self.gamma, self.lambda2), y)
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
+        self._set_alpha(olc.fit_one(K, y, n_classes, self.gamma, self.lambda2, w), y, w)
 
     def _scores(self, K: Array) -> Array:
         return settle_ties(super()._scores(K))
@@ -93,7 +99,7 @@ class OLCOneLSM(OneSystemMachine):
         """Estimated label vectors (m, p)."""
         return K @ self.alpha_
 
-    def prepare(self, K: Array) -> None:
+    def prepare(self, K: Array, often: Sequence[Point] = ()) -> None:
         """Nothing: each fold and point is a system of its own."""
 
     def _sweep(
@@ -104,10 +110,17 @@ class OLCOneLSM(OneSystemMachine):
         folds: Sequence[Fold],
         points: Sequence[Point],
         prepared: Any,
+        w: Array | None = None,
     ) -> list[Array]:
         path = swept_path("gamma", points)
         scores = []
         for train, test in folds:
-            values = olc.sweep_one(K[np.ix_(train, train)], K[np.ix_(test, train)], y[train], n_classes, path)
-            scores.append(settle_ties(decide(values, *self._labels(y[train], n_classes), self.decision)))
+            K_train, K_test, of_train = (
+                K[np.ix_(train, train)],
+                K[np.ix_(test, train)],
+                None if w is None else w[train],
+            )
+            values = olc.sweep_one(K_train, K_test, y[train], n_classes, path, of_train)
+            labels = self._labels(y[train], n_classes, of_train)
+            scores.append(settle_ties(decide(values, *labels, self.decision)))
         return scores

@@ -34,7 +34,7 @@ class MulticlassPerceptron(_OnlineMachine):
     """The multiclass perceptron (keshet2014, Sec. 2.1).
 
     Rows are seen one by one. When the class ŷ = arg maxᵣ w^r·φ(xᵢ) is wrong, w^r gains τ_r φ(xᵢ), with τ = +1 for the
-    true class and −1 for ŷ (``two-class``), or −1/|E| for each of the |E| classes that score higher than the true
+    true class and −1 for ŷ (``two-class``), or −1/m for each of the m classes that score higher than the true
     one (``spread``). It works in dual form on any kernel; ``kernel="linear"`` is the notes' own. On separable data
     it makes at most 2R²‖W*‖² mistakes, whatever the order (see :mod:`mcls.solvers.perceptron`).
 
@@ -42,7 +42,7 @@ class MulticlassPerceptron(_OnlineMachine):
 
     Parameters
     ----------
-    kernel, sigma, degree, coef0
+    kernel, sigma, degree, coef0, calibration
         As in :class:`~mcls.machines.lsm.OneLSM`.
     update : {"two-class", "spread"}
         Which classes pay for a mistake.
@@ -92,6 +92,7 @@ class MulticlassPerceptron(_OnlineMachine):
         epochs: int = 50,
         shuffle: bool = True,
         random_state: int | np.random.RandomState | None = 0,
+        calibration: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
@@ -102,6 +103,7 @@ class MulticlassPerceptron(_OnlineMachine):
         self.epochs = epochs
         self.shuffle = shuffle
         self.random_state = random_state
+        self.calibration = calibration
 
     checks: ClassVar[Mapping[str, Check]] = {"update": Choice("update", perceptron.UPDATES), "averaged": Flag()}
 
@@ -125,7 +127,7 @@ class SVMSGD(_OnlineMachine):
 
     Parameters
     ----------
-    kernel, sigma, degree, coef0
+    kernel, sigma, degree, coef0, calibration
         As in :class:`~mcls.machines.lsm.OneLSM`.
     C : float
         Price of a violated margin; the smaller, the smoother.
@@ -170,6 +172,7 @@ class SVMSGD(_OnlineMachine):
         epochs: int = 50,
         shuffle: bool = True,
         random_state: int | np.random.RandomState | None = 0,
+        calibration: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
@@ -179,6 +182,7 @@ class SVMSGD(_OnlineMachine):
         self.epochs = epochs
         self.shuffle = shuffle
         self.random_state = random_state
+        self.calibration = calibration
 
     checks: ClassVar[Mapping[str, Check]] = {"C": Positive()}
 

@@ -11,14 +11,15 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mcls.kernels import KernelFunction
 from mcls.machines.base import KernelMachine
+from mcls.machines.weighted import ClassWeight, WeightedMachine
 from mcls.parameters import Check, Positive
 from mcls.solvers import multisvm, multisvm_libsvm
 
 Array = np.ndarray
 
 
-class _SVM(KernelMachine):
-    """Parameters of every machine here: the kernel's, C and tol."""
+class _SVM(WeightedMachine, KernelMachine):
+    """Parameters of every machine here: the kernel's, C, tol and class_weight."""
 
     def __init__(
         self,
@@ -28,6 +29,8 @@ class _SVM(KernelMachine):
         coef0: float = 1.0,
         C: float = 1.0,
         tol: float = 1e-5,
+        class_weight: ClassWeight = None,
+        calibration: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
@@ -35,6 +38,8 @@ class _SVM(KernelMachine):
         self.coef0 = coef0
         self.C = C
         self.tol = tol
+        self.class_weight = class_weight
+        self.calibration = calibration
 
     checks: ClassVar[Mapping[str, Check]] = {"C": Positive(), "tol": Positive()}
 
@@ -48,10 +53,10 @@ class SVMOvA(_SVM):
 
     Parameters
     ----------
-    kernel, sigma, degree, coef0
+    kernel, sigma, degree, coef0, class_weight, calibration
         As in :class:`~mcls.machines.lsm.OneLSM`.
     C : float
-        Price of a violated margin; the smaller, the smoother.
+        Price of a violated margin (Cwᵢ for a row of weight wᵢ); the smaller, the smoother.
     tol : float
         LIBSVM's tolerance on the optimality conditions.
 
@@ -73,8 +78,8 @@ class SVMOvA(_SVM):
     array(['a', 'c'], dtype='<U1')
     """
 
-    def _fit(self, K: Array, y: Array, n_classes: int) -> None:
-        self.alpha_, self.intercept_ = multisvm_libsvm.fit_one_against_all(K, y, n_classes, self.C, self.tol)
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
+        self.alpha_, self.intercept_ = multisvm_libsvm.fit_one_against_all(K, y, n_classes, self.C, self.tol, w)
 
     def _scores(self, K: Array) -> Array:
         return K @ self.alpha_ + self.intercept_
@@ -89,7 +94,7 @@ class SVMOvO(_SVM):
 
     Parameters
     ----------
-    kernel, sigma, degree, coef0, C, tol
+    kernel, sigma, degree, coef0, C, tol, class_weight, calibration
         As in :class:`SVMOvA`.
 
     Attributes
@@ -112,8 +117,8 @@ class SVMOvO(_SVM):
 
     _combine = staticmethod(multisvm_libsvm.votes)
 
-    def _fit(self, K: Array, y: Array, n_classes: int) -> None:
-        self.alpha_, self.intercept_ = multisvm_libsvm.fit_pairs(K, y, n_classes, self.C, self.tol)
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
+        self.alpha_, self.intercept_ = multisvm_libsvm.fit_pairs(K, y, n_classes, self.C, self.tol, w)
         self.n_classes_ = n_classes
 
     def _scores(self, K: Array) -> Array:
@@ -158,10 +163,10 @@ class WestonWatkins(_SVM):
 
     Parameters
     ----------
-    kernel, sigma, degree, coef0
+    kernel, sigma, degree, coef0, class_weight, calibration
         As in :class:`~mcls.machines.lsm.OneLSM`.
     C : float
-        Price of a violated margin; the smaller, the smoother.
+        Price of a violated margin (Cwᵢ for a row of weight wᵢ); the smaller, the smoother.
     tol : float
         Relative duality gap to reach; a ``ConvergenceWarning`` tells when rounding did not allow it.
 
@@ -200,11 +205,14 @@ class WestonWatkins(_SVM):
         coef0: float = 1.0,
         C: float = 1.0,
         tol: float = 1e-7,
+        class_weight: ClassWeight = None,
+        calibration: str | None = None,
     ) -> None:
-        super().__init__(kernel=kernel, sigma=sigma, degree=degree, coef0=coef0, C=C, tol=tol)
+        super().__init__(kernel, sigma, degree, coef0, C, tol, class_weight)
+        self.calibration = calibration
 
-    def _fit(self, K: Array, y: Array, n_classes: int) -> None:
-        solution = multisvm.solve(K, y, n_classes, self.C, self._loss, tol=self.tol)
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
+        solution = multisvm.solve(K, y, n_classes, self.C, self._loss, tol=self.tol, weights=w)
         self.alpha_ = solution.A
         self.objective_, self.gap_, self.n_iter_ = solution.primal, solution.gap, solution.n_iter
         if self.gap_ > self.tol:

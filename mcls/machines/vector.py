@@ -14,6 +14,7 @@ from mcls.errors import McLsError
 from mcls.kernels import KernelFunction
 from mcls.machines.base import Fold, Point
 from mcls.machines.labels import LabelMachine, decide, gammas_of
+from mcls.machines.weighted import ClassWeight, WeightedMachine
 from mcls.parameters import Check, Choice, Flag, Positive
 from mcls.solvers import vector, vosvm
 from mcls.solvers.qp import SOLVERS
@@ -21,7 +22,7 @@ from mcls.solvers.qp import SOLVERS
 Array = np.ndarray
 
 
-class VectorMachine(LabelMachine):
+class VectorMachine(WeightedMachine, LabelMachine):
     """What the vector-output machines share: scores from β (n,) and, with a bias, b (p,)."""
 
     bias: bool = False  # a parameter of the machines that have one
@@ -38,14 +39,14 @@ class VectorMachine(LabelMachine):
         g = vector.class_values(K, self.beta_, self.y_codes_, self.labels_.shape[1])
         return decide(g, self.labels_, self.label_gram_, self.decision, getattr(self, "bias_", None))
 
-    def _begin(self, y: Array, n_classes: int) -> None:
-        self._set_labels(y, n_classes)
+    def _begin(self, y: Array, n_classes: int, w: Array | None) -> None:
+        self._set_labels(y, n_classes, w)
         self.y_codes_ = y
         self.__dict__.pop("bias_", None)  # of an earlier fit, with other parameters
 
-    def _labels(self, y: Array, n_classes: int) -> tuple[Array, Array]:
+    def _labels(self, y: Array, n_classes: int, w: Array | None = None) -> tuple[Array, Array]:
         """Label vectors and their Gram matrix; refused where the bias leaves nothing to learn with them."""
-        B, L = super()._labels(y, n_classes)
+        B, L = super()._labels(y, n_classes, w)
         if self.bias:
             vector.refuse_degenerate(B, signed=self._signed)
         return B, L
@@ -76,7 +77,7 @@ class VoRLS(VectorMachine):
     ----------
     regularizer : {"beta", "f"}
         The penalty: ‖β‖² or R(f) = βᵀHβ.
-    kernel, sigma, degree, coef0, gamma, labelbook, label_kernel, label_sigma, decision
+    kernel, sigma, degree, coef0, gamma, labelbook, label_kernel, label_sigma, decision, class_weight, calibration
         As in :class:`OneLSM`; here the labelbook matters.
 
     Attributes
@@ -106,6 +107,8 @@ class VoRLS(VectorMachine):
         label_kernel: str = "linear",
         label_sigma: float = 1.0,
         decision: str = "max",
+        class_weight: ClassWeight = None,
+        calibration: str | None = None,
     ) -> None:
         self.regularizer = regularizer
         self.kernel = kernel
@@ -117,18 +120,27 @@ class VoRLS(VectorMachine):
         self.label_kernel = label_kernel
         self.label_sigma = label_sigma
         self.decision = decision
+        self.class_weight = class_weight
+        self.calibration = calibration
 
     checks: ClassVar[Mapping[str, Check]] = {"regularizer": Choice("regularizer", ("beta", "f"))}
 
-    def _fit(self, K: Array, y: Array, n_classes: int) -> None:
-        self._begin(y, n_classes)
-        self.beta_ = vector.fit_rls(K, y, self.label_gram_, self.gamma, self.regularizer)
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
+        self._begin(y, n_classes, w)
+        self.beta_ = vector.fit_rls(K, y, self.label_gram_, self.gamma, self.regularizer, w)
 
     def _sweep(
-        self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point], prepared: Any
+        self,
+        K: Array,
+        y: Array,
+        n_classes: int,
+        folds: Sequence[Fold],
+        points: Sequence[Point],
+        prepared: Any,
+        w: Array | None = None,
     ) -> list[Array]:
         B, L = self._labels(y, n_classes)
-        values = vector.sweep_rls(K, y, L, folds, gammas_of(points), self.regularizer)
+        values = vector.sweep_rls(K, y, L, folds, gammas_of(points), self.regularizer, w)
         return self._decide_folds(values, None, B, L)
 
 
@@ -147,7 +159,7 @@ class VoLSSVM(VectorMachine):
     ----------
     bias : bool
         Whether f(x) has the offset b of Sec. 4.4. The paper argues for none.
-    kernel, sigma, degree, coef0, labelbook, label_kernel, label_sigma, decision
+    kernel, sigma, degree, coef0, labelbook, label_kernel, label_sigma, decision, class_weight, calibration
         As in :class:`OneLSM`; here the labelbook matters.
     gamma : float
         Weight of the *errors*: the smaller, the smoother.
@@ -181,6 +193,8 @@ class VoLSSVM(VectorMachine):
         label_kernel: str = "linear",
         label_sigma: float = 1.0,
         decision: str = "max",
+        class_weight: ClassWeight = None,
+        calibration: str | None = None,
     ) -> None:
         self.bias = bias
         self.kernel = kernel
@@ -192,6 +206,8 @@ class VoLSSVM(VectorMachine):
         self.label_kernel = label_kernel
         self.label_sigma = label_sigma
         self.decision = decision
+        self.class_weight = class_weight
+        self.calibration = calibration
 
     checks: ClassVar[Mapping[str, Check]] = {"bias": Flag()}
 
@@ -199,19 +215,26 @@ class VoLSSVM(VectorMachine):
         super()._check_together()
         self._refuse_bias_with_label_kernel()
 
-    def _fit(self, K: Array, y: Array, n_classes: int) -> None:
-        self._begin(y, n_classes)
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
+        self._begin(y, n_classes, w)
         if self.bias:
-            self.beta_, self.bias_ = vector.fit_lssvm_bias(K, y, self.labels_, self.gamma)
+            self.beta_, self.bias_ = vector.fit_lssvm_bias(K, y, self.labels_, self.gamma, w)
         else:
-            self.beta_ = vector.fit_lssvm(K, y, self.label_gram_, self.gamma)
+            self.beta_ = vector.fit_lssvm(K, y, self.label_gram_, self.gamma, w)
 
     def _sweep(
-        self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point], prepared: Any
+        self,
+        K: Array,
+        y: Array,
+        n_classes: int,
+        folds: Sequence[Fold],
+        points: Sequence[Point],
+        prepared: Any,
+        w: Array | None = None,
     ) -> list[Array]:
         B, L = self._labels(y, n_classes)
         tests, gammas = [test for _, test in folds], gammas_of(points)
-        return self._decide_folds(*vector.sweep_lssvm(K, y, B, L, tests, gammas, self.bias), B, L)
+        return self._decide_folds(*vector.sweep_lssvm(K, y, B, L, tests, gammas, self.bias, w), B, L)
 
 
 class VoSVM(VectorMachine):
@@ -234,10 +257,11 @@ class VoSVM(VectorMachine):
         OSQP, an active-set method (much faster on a grid, certified the same way), or cvxpy's interior point.
     tol : float
         Largest KKT residual that passes without a ConvergenceWarning.
-    kernel, sigma, degree, coef0, labelbook, label_kernel, label_sigma, decision
+    kernel, sigma, degree, coef0, labelbook, label_kernel, label_sigma, decision, class_weight, calibration
         As in :class:`OneLSM`; here the labelbook matters.
     gamma : float
-        Upper bound of the coefficients, the weight of the *errors*: the smaller, the smoother.
+        Upper bound of the coefficients (γwᵢ for a row of weight wᵢ), the weight of the *errors*: the smaller, the
+        smoother.
 
     Attributes
     ----------
@@ -277,6 +301,8 @@ class VoSVM(VectorMachine):
         label_kernel: str = "linear",
         label_sigma: float = 1.0,
         decision: str = "max",
+        class_weight: ClassWeight = None,
+        calibration: str | None = None,
     ) -> None:
         self.bias = bias
         self.solver = solver
@@ -290,6 +316,8 @@ class VoSVM(VectorMachine):
         self.label_kernel = label_kernel
         self.label_sigma = label_sigma
         self.decision = decision
+        self.class_weight = class_weight
+        self.calibration = calibration
 
     checks: ClassVar[Mapping[str, Check]] = {
         "bias": Flag(),
@@ -301,10 +329,10 @@ class VoSVM(VectorMachine):
         super()._check_together()
         self._refuse_bias_with_label_kernel()
 
-    def _fit(self, K: Array, y: Array, n_classes: int) -> None:
-        self._begin(y, n_classes)
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
+        self._begin(y, n_classes, w)
         B, L = self.labels_, self.label_gram_
-        found = vosvm.fit(K, y, B, L, self.gamma, self.bias, self.solver, self.tol)
+        found = vosvm.fit(K, y, B, L, self.gamma, self.bias, self.solver, self.tol, w)
         self.beta_ = found.beta
         if found.bias is not None:
             self.bias_ = found.bias
@@ -313,8 +341,15 @@ class VoSVM(VectorMachine):
         self.n_support_ = np.bincount(y[self.support_], minlength=n_classes)
 
     def _sweep(
-        self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point], prepared: Any
+        self,
+        K: Array,
+        y: Array,
+        n_classes: int,
+        folds: Sequence[Fold],
+        points: Sequence[Point],
+        prepared: Any,
+        w: Array | None = None,
     ) -> list[Array]:
         B, L = self._labels(y, n_classes)
-        found = vosvm.sweep(K, y, B, L, folds, gammas_of(points), self.bias, self.solver, self.tol)
+        found = vosvm.sweep(K, y, B, L, folds, gammas_of(points), self.bias, self.solver, self.tol, w)
         return self._decide_folds(*found, B, L)

@@ -21,7 +21,7 @@ from mcls.machines.registry import MACHINES
 Array = np.ndarray
 
 #: Helpers that a fitted machine may hold: class name → module. Their attributes are plain values.
-_PARTS = {"BinaryMachines": "mcls.coding.binary"}
+_PARTS = {"BinaryMachines": "mcls.coding.binary", "ProbabilityMap": "mcls.solvers.calibration"}
 _NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -104,6 +104,8 @@ def _encode(value: Any, arrays: list[Array], where: str) -> Any:
         return {"tuple": [_encode(item, arrays, where) for item in value]}
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return {"dict": {key: _encode(item, arrays, where) for key, item in value.items()}}
+    if isinstance(value, dict):  # weights of classes, whatever their labels
+        return {"pairs": [[_encode(part, arrays, where) for part in pair] for pair in value.items()]}
     kind = type(value).__name__
     if _PARTS.get(kind) == type(value).__module__:
         return {"part": kind, "state": {k: _encode(v, arrays, f"{where}.{k}") for k, v in vars(value).items()}}
@@ -137,6 +139,8 @@ def _decode(value: Any, arrays: list[Array]) -> Any:
     items = [_decode(item, arrays) for item in content]
     if tag == "tuple":
         return tuple(items)
+    if tag == "pairs":
+        return dict(items)
     if tag == "objects":
         made = np.empty(len(items), dtype=object)
         made[:] = items
@@ -158,5 +162,5 @@ def _part(name: Any, attributes: dict[str, Any]) -> Any:
     for key, value in attributes.items():
         if not key.isidentifier() or key.startswith("_"):
             raise McLsError(f"{key[:80]!r} is no attribute of {name}")
-        setattr(made, key, value)
+        vars(made)[key] = value  # also of a frozen class
     return made

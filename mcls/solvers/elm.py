@@ -40,10 +40,13 @@ def hidden(X: Array, weights: Array, biases: Array) -> Array:
     return expit(inputs)
 
 
-def fit(H: Array, y: Array, n_classes: int, prices: Sequence[float]) -> Array:
-    """Output weights β for every C; shape (prices, L, ℓ)."""
+def fit(H: Array, y: Array, n_classes: int, prices: Sequence[float], w: Array | None = None) -> Array:
+    """Output weights β for every C; shape (prices, L, ℓ). With row weights w (n,), Σᵢ wᵢ‖βᵀh(xᵢ) − tᵢ‖² is fitted."""
     T = np.full((len(y), n_classes), -1.0)
     T[np.arange(len(y)), y] = 1.0
+    if w is not None:
+        root = np.sqrt(w)[:, None]
+        H, T = root * H, root * T
     U, s, Vt = svd(H, full_matrices=False)
     gains = s / (s**2 + 1.0 / np.asarray(prices, dtype=float)[:, None])  # (prices, r)
     return Vt.T @ (gains[:, :, None] * (U.T @ T))

@@ -12,7 +12,8 @@ from itertools import combinations
 import numpy as np
 
 from mcls.solvers.linear import solve_spd
-from mcls.solvers.spectrum import Spectrum, fold_runs
+from mcls.solvers.spectrum import Spectrum
+from mcls.solvers.weights import weigh
 
 Array = np.ndarray
 
@@ -36,20 +37,28 @@ def add_ridge(K: Array, gamma: float) -> Array:
     return A
 
 
-def fit(K: Array, Y: Array, gamma: float) -> Array:
-    """Solve (K + γI)α = Y, eq. (23): one factorisation for every column of Y (n, r)."""
-    return solve_spd(add_ridge(K, gamma), Y)
+def fit(K: Array, Y: Array, gamma: float, w: Array | None = None) -> Array:
+    """Solve (K + γI)α = Y, eq. (23), or with weights (K + γW⁻¹)α = Y: one factorisation for all columns of Y (n, r)."""
+    if w is None:
+        return solve_spd(add_ridge(K, gamma), Y)
+    B, root = weigh(K, w)
+    return root[:, None] * solve_spd(add_ridge(B, gamma), root[:, None] * Y)
 
 
-def fit_one_by_one(K: Array, Y: Array, gamma: float) -> Array:
-    """The same with a factorisation a column, as the plain one-against-all scheme does."""
-    return np.column_stack([fit(K, Y[:, k : k + 1], gamma) for k in range(Y.shape[1])])
+def fit_one_by_one(K: Array, Y: Array, gamma: float, w: Array | None = None) -> Array:
+    """The same with one factorisation per column, as the plain one-against-all scheme does."""
+    return np.column_stack([fit(K, Y[:, k : k + 1], gamma, w) for k in range(Y.shape[1])])
 
 
 def sweep(
-    K: Array, Y: Array, tests: Sequence[Array], gammas: Sequence[float], spectrum: Spectrum | None = None
+    K: Array,
+    Y: Array,
+    tests: Sequence[Array],
+    gammas: Sequence[float],
+    spectrum: Spectrum | None = None,
+    w: Array | None = None,
 ) -> list[Array]:
-    """Out-of-fold values K_(S,−S) α^(−S) of folds that train on all the rows but S: one (γ, |S|, r) a fold.
+    """Out-of-fold values K_(S,−S) α^(−S) of folds that train on all the rows but S: one (γ, |S|, r) per fold.
 
     One eigendecomposition of K, the ``spectrum`` if it is given, serves every γ and fold
     (``mcls.solvers.spectrum``); what loses its digits there is NaN.
@@ -57,28 +66,33 @@ def sweep(
     Algebra also gives K_(S,−S) α^(−S) = Y_S − e, at a fraction of the price. That subtraction is exact enough
     where the values are of the size of the labels, and leaves noise where they are tiny, as with a narrow
     kernel: a row whose values have all lost too many digits is computed by the product instead.
+
+    With weights w (n,) the values of B = W^½KW^½ for the targets W^½Y are W^½ times those of the machine.
     """
+    if w is not None:
+        largest = w.max()  # weights of at most 1, so that the targets are of order one
+        B, root = weigh(K, w / largest)
+        found = sweep(B, root[:, None] * Y, tests, np.asarray(gammas) / largest)
+        return [values / root[test, None] for values, test in zip(found, tests)]
     spectrum = spectrum or Spectrum.of(K)
     shifts = np.asarray(gammas, dtype=float)
     kept = spectrum.keeps_digits(shifts)
     if not kept.any():
         return [np.full((len(shifts), len(test), Y.shape[1]), np.nan) for test in tests]
     shifts = shifts[kept]
-    alphas = spectrum.solve(shifts, Y)  # (γ, n, r)
     smallest = min(_CANCELS, _DIGITS * np.finfo(float).eps * spectrum.conditions(shifts).max())
-    results = [np.empty(0)] * len(tests)
-    for places, rows in fold_runs(tests, len(K)):
-        e = spectrum.left_out(shifts, alphas, rows)  # (γ, k, s, r)
-        F = Y[rows] - e
-        lost = (np.abs(F).max(axis=3) < smallest).any(axis=0)  # (k, s)
-        for i in np.flatnonzero(lost.any(axis=1)).tolist():
-            S, some = rows[i], lost[i]
-            F[:, i, some] = spectrum.left_out_products(shifts, alphas, S, e[:, i], K[S[some]])
-        if not kept.all():
-            known, F = F, np.full((len(kept), *F.shape[1:]), np.nan)
-            F[kept] = known
-        for i, place in enumerate(places):
-            results[place] = F[:, i]
+    results = [np.full((len(kept), len(test), Y.shape[1]), np.nan) for test in tests]
+    for part, solved in spectrum.solved(shifts, Y, tests):
+        at = np.flatnonzero(kept)[part]
+        for places, rows in solved.runs:
+            e = solved.left_out(rows)  # (γ, k, s, r)
+            F = Y[rows] - e
+            lost = (np.abs(F).max(axis=3) < smallest).any(axis=0)  # (k, s)
+            for i in np.flatnonzero(lost.any(axis=1)).tolist():
+                S, some = rows[i], lost[i]
+                F[:, i, some] = solved.left_out_products(S, e[:, i], K[S[some]])
+            for i, place in enumerate(places):
+                results[place][at] = F[:, i]
     return results
 
 
@@ -87,43 +101,52 @@ def class_pairs(n_classes: int) -> list[tuple[int, int]]:
     return list(combinations(range(n_classes), 2))
 
 
-def fit_pairs(K: Array, y: Array, n_classes: int, gamma: float) -> Array:
-    """One ±1 machine a pair of classes: coefficients (n, pairs), zero on the rows of other classes."""
+def fit_pairs(K: Array, y: Array, n_classes: int, gamma: float, w: Array | None = None) -> Array:
+    """One ±1 machine per pair of classes: coefficients (n, pairs), zero on the rows of other classes."""
     pairs = class_pairs(n_classes)
     alpha = np.zeros((len(y), len(pairs)))
     for p, (a, b) in enumerate(pairs):
         rows = np.flatnonzero((y == a) | (y == b))
         targets = np.where(y[rows] == a, 1.0, -1.0)
-        alpha[rows, p] = fit(K[np.ix_(rows, rows)], targets[:, None], gamma)[:, 0]
+        of_rows = None if w is None else w[rows]
+        alpha[rows, p] = fit(K[np.ix_(rows, rows)], targets[:, None], gamma, of_rows)[:, 0]
     return alpha
 
 
 def sweep_pairs(
-    K: Array, y: Array, n_classes: int, tests: Sequence[Array], gammas: Sequence[float]
+    K: Array,
+    y: Array,
+    n_classes: int,
+    tests: Sequence[Array],
+    gammas: Sequence[float],
+    w: Array | None = None,
 ) -> list[Array]:
-    """Out-of-fold values of every pair's machine on *all* rows of each fold: one (γ, |S|, pairs) a fold.
+    """Out-of-fold values of every pair's machine on *all* rows of each fold: one (γ, |S|, pairs) per fold.
 
     Each pair is a small system of its own rows; a fold leaves out its members among them (perhaps none). What
     loses its digits is NaN.
     """
     pairs = class_pairs(n_classes)
-    shifts = np.asarray(gammas, dtype=float)
+    largest = 1.0 if w is None else w.max()
+    shifts = np.asarray(gammas, dtype=float) / largest
     results = [np.full((len(gammas), len(test), len(pairs)), np.nan) for test in tests]
     for p, (a, b) in enumerate(pairs):
         rows = np.flatnonzero((y == a) | (y == b))
         place_of = np.full(len(y), -1)
         place_of[rows] = np.arange(len(rows))
         members = [place_of[test][place_of[test] >= 0] for test in tests]
-        spectrum = Spectrum.of(K[np.ix_(rows, rows)])
+        B, root = weigh(K[np.ix_(rows, rows)], None if w is None else w[rows] / largest)
+        spectrum = Spectrum.of(B)
         keeps = spectrum.keeps_digits(shifts)
         if not keeps.any():
             continue
-        kept = slice(None) if keeps.all() else keeps
-        solutions = spectrum.solve(shifts[kept], np.where(y[rows] == a, 1.0, -1.0)[:, None])  # (γ, m, 1)
-        for places, left_out in fold_runs(members, len(rows)):
-            without = spectrum.left_out_solutions(shifts[kept], solutions, left_out)[..., 0]  # (γ, k, m)
-            for i, place in enumerate(places):
-                results[place][kept, :, p] = without[:, i] @ K[np.ix_(tests[place], rows)].T
+        kept = np.flatnonzero(keeps)
+        targets = np.where(y[rows] == a, root, -root)[:, None]
+        for part, solved in spectrum.solved(shifts[kept], targets, members):
+            for places, left_out in solved.runs:
+                without = solved.left_out_solutions(left_out)[..., 0]  # (γ, k, m)
+                for i, place in enumerate(places):
+                    results[place][kept[part], :, p] = (root * without[:, i]) @ K[np.ix_(tests[place], rows)].T
     return results
 
 

@@ -8,7 +8,8 @@ Y (n, ℓ) the indicators of the labels and every row of A (n, ℓ) adding up to
     Weston–Watkins,  Δ = 2:   −C ≤ A_im ≤ 0 for m ≠ yᵢ
     Crammer–Singer,  Δ = 1:   A_im ≤ C if m = yᵢ, A_im ≤ 0 otherwise.
 
-Dividing A by C leaves C in the linear term alone, μ = Δ/C, and bounds of −1, 0 and 1: that is what is solved.
+Dividing A by C leaves C in the linear term alone, μ = Δ/C, and bounds of −1, 0 and 1: that is what is solved. Row
+weights wᵢ make the price of row i Cwᵢ, and its bounds −wᵢ, 0 and wᵢ.
 
 **The method.** A primal–dual interior-point method (Mehrotra's predictor and corrector). The bounds are entrywise
 and the quadratic term treats every class alike, so the Newton system is one (n, n) block a class, tied together by
@@ -70,18 +71,30 @@ class Solution(NamedTuple):
         return (self.primal - self.dual) / self.primal
 
 
-def objectives(K: Array, A: Array, y: Array, C: float, loss: str) -> tuple[float, float]:
+def objectives(
+    K: Array, A: Array, y: Array, C: float, loss: str, weights: Array | None = None
+) -> tuple[float, float]:
     """Primal and dual objectives at the feasible coefficients A (n, ℓ).
 
     The primal is ½ Σ_m ‖w_m‖² + C Σᵢ Lᵢ with the violations v_im = Δ + f_m(xᵢ) − f_yᵢ(xᵢ), m ≠ yᵢ:
-    Lᵢ = Σ_m max(0, v_im) for Weston–Watkins, max(0, max_m v_im) for Crammer–Singer.
+    Lᵢ = Σ_m max(0, v_im) for Weston–Watkins, max(0, max_m v_im) for Crammer–Singer. With ``weights`` (n,), each Lᵢ
+    is multiplied by its own.
     """
-    quadratic, linear, slack = _terms(K @ A, A, y, MARGINS[loss], loss)
+    weights = np.ones(len(y)) if weights is None else weights
+    quadratic, linear, slack = _terms(K @ A, A, y, MARGINS[loss], loss, weights)
     return 0.5 * quadratic + C * slack, linear - 0.5 * quadratic
 
 
 def solve(
-    K: Array, y: Array, n_classes: int, C: float, loss: str, *, tol: float = 1e-7, max_iter: int = 100
+    K: Array,
+    y: Array,
+    n_classes: int,
+    C: float,
+    loss: str,
+    *,
+    tol: float = 1e-7,
+    max_iter: int = 100,
+    weights: Array | None = None,
 ) -> Solution:
     """Minimise to a relative duality gap of ``tol``.
 
@@ -94,7 +107,10 @@ def solve(
     C : float
         Price of a violated margin.
     loss : {"weston-watkins", "crammer-singer"}
+    weights : array (n,), optional
+        Factor of C for each row.
     """
+    weights = np.ones(len(y)) if weights is None else weights
     n, rows = len(y), np.arange(len(y))
     scale = float(np.abs(K).max()) or 1.0
     K = np.asfortranarray(K / scale)
@@ -102,18 +118,19 @@ def solve(
     Y = np.zeros((n, n_classes))
     Y[rows, y] = 1.0
     if loss == "weston-watkins":
-        A = 0.5 * (n_classes * Y - 1.0)
-        bounds = [_Bound(+1, Y == 0, 0.0), _Bound(-1, Y == 0, -1.0)]
+        A = weights[:, None] * (0.5 * (n_classes * Y - 1.0))
+        lower = np.broadcast_to(-weights[:, None], Y.shape)
+        bounds = [_Bound(+1, Y == 0, 0.0), _Bound(-1, Y == 0, lower[Y == 0])]
     else:
-        A = Y - 1.0 / n_classes
-        bounds = [_Bound(+1, Y >= 0, Y.ravel())]
+        A = weights[:, None] * (Y - 1.0 / n_classes)
+        bounds = [_Bound(+1, Y >= 0, (weights[:, None] * Y).ravel())]
     count = sum(len(bound.limit) for bound in bounds)
 
     nu = np.empty(0)
     best = Solution(A, np.inf, -np.inf, 0)
     for iteration in range(max_iter + 1):
         F = K @ A  # (n, ℓ) scores of the training rows
-        quadratic, linear, slack = _terms(F, A, y, mu, loss)
+        quadratic, linear, slack = _terms(F, A, y, mu, loss, weights)
         primal, dual = 0.5 * quadratic + slack, linear - 0.5 * quadratic
         if primal - dual < best.primal - best.dual:
             best = Solution(A, primal, dual, iteration)
@@ -196,13 +213,14 @@ def _longest(v: Array, dv: Array) -> float:
     return float(np.min(v[shrinking] / -dv[shrinking], initial=1.0))
 
 
-def _terms(F: Array, A: Array, y: Array, margin: float, loss: str) -> tuple[float, float, float]:
+def _terms(F: Array, A: Array, y: Array, margin: float, loss: str, weights: Array) -> tuple[float, float, float]:
     """tr(AᵀKA), Δ⟨A, Y⟩ and the summed violations, from the scores F = KA (n, ℓ)."""
     rows = np.arange(len(y))
     violations = F - F[rows, y][:, None] + margin
     violations[rows, y] = 0.0
     np.maximum(violations, 0.0, out=violations)
-    slack = violations.sum() if loss == "weston-watkins" else violations.max(axis=1).sum()
+    of_row = violations.sum(axis=1) if loss == "weston-watkins" else violations.max(axis=1)
+    slack = weights @ of_row
     return float(np.vdot(A, F)), margin * float(A[rows, y].sum()), float(slack)
 
 

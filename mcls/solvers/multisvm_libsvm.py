@@ -4,7 +4,8 @@ Every binary problem is LIBSVM's C-SVC (through scikit-learn) on the one kernel 
 
     min over α   ½ Σᵢⱼ αᵢαⱼ tᵢtⱼ Kᵢⱼ − Σᵢ αᵢ     subject to  0 ≤ αᵢ ≤ C,  Σᵢ αᵢtᵢ = 0,   tᵢ = ±1,
 
-and returns plain coefficients: the value of a machine at new rows is K_new @ coefficients + intercept.
+and returns plain coefficients: the value of a machine at new rows is K_new @ coefficients + intercept. Row weights
+w (n,) make the bound of each αᵢ Cwᵢ.
 
 References
 ----------
@@ -22,19 +23,23 @@ from sklearn.svm import SVC
 Array = np.ndarray
 
 
-def fit_one_against_all(K: Array, y: Array, n_classes: int, C: float, tol: float) -> tuple[Array, Array]:
+def fit_one_against_all(
+    K: Array, y: Array, n_classes: int, C: float, tol: float, w: Array | None = None
+) -> tuple[Array, Array]:
     """Coefficients (n, ℓ) and intercepts (ℓ,) of the machines that tell each class from all the others."""
     coefficients, intercepts = np.zeros((len(y), n_classes)), np.zeros(n_classes)
     for c in range(n_classes):
-        svc = SVC(C=C, kernel="precomputed", tol=tol).fit(K, y == c)
+        svc = SVC(C=C, kernel="precomputed", tol=tol).fit(K, y == c, sample_weight=w)
         coefficients[svc.support_, c] = svc.dual_coef_[0]
         intercepts[c] = svc.intercept_[0]
     return coefficients, intercepts
 
 
-def fit_pairs(K: Array, y: Array, n_classes: int, C: float, tol: float) -> tuple[Array, Array]:
+def fit_pairs(
+    K: Array, y: Array, n_classes: int, C: float, tol: float, w: Array | None = None
+) -> tuple[Array, Array]:
     """Coefficients (n, ℓ(ℓ−1)/2) and intercepts of the machines of each pair (a, b), a < b; positive means a."""
-    svc = SVC(C=C, kernel="precomputed", tol=tol, decision_function_shape="ovo").fit(K, y)
+    svc = SVC(C=C, kernel="precomputed", tol=tol, decision_function_shape="ovo").fit(K, y, sample_weight=w)
     if n_classes == 2:  # scikit-learn turns the sign of the only pair
         coefficients = np.zeros((len(y), 1))
         coefficients[svc.support_, 0] = -svc.dual_coef_[0]

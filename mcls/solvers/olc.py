@@ -39,6 +39,9 @@ columns of R, times their norms, that penalise class c,
 a division for each λ₂, k×k algebra for each class and λ₁, one decomposition of K for all of them. Nothing is
 subtracted. (The Woodbury form of the same update subtracts, and loses its digits where the penalty leaves a
 millionth of the scores.)
+
+**Weights.** With row weights W every sum over rows is weighted, those of the penalty too. In terms of W^½Φ and W^½Z
+that is the problem above: B = W^½KW^½ takes the place of K, and the columns of Z hold the roots of the weights.
 """
 
 from __future__ import annotations
@@ -51,6 +54,7 @@ from scipy.linalg import eigh, svd
 from mcls.solvers.linear import LARGEST_CONDITION, SMALLEST_RCOND, solve_spd, warn_of_lost_digits
 from mcls.solvers.lsm import BIAS_DECIMALS, indicators
 from mcls.solvers.spectrum import pivoted_factor
+from mcls.solvers.weights import weigh
 
 Array = np.ndarray
 Path = Sequence[tuple[float, float]]  # the (λ₁, λ₂) of each point
@@ -78,47 +82,53 @@ def spectrum(K: Array) -> tuple[Array, Array]:
     return U[:, kept], np.maximum(s[kept], 2 * eps * largest)
 
 
-def fit_rlsc(K: Array, y: Array, norms: Array, lambda1: float, lambda2: float) -> Array:
+def _weighed(K: Array, y: Array, n_classes: int, w: Array | None) -> tuple[Array, Array, Array]:
+    """W^½KW^½, W^½Z (n, ℓ) and the roots (n,) of the weights, for the class indicators Z of y."""
+    B, root = weigh(K, w)
+    return B, indicators(y, n_classes) * root[:, None], root
+
+
+def fit_rlsc(K: Array, y: Array, norms: Array, lambda1: float, lambda2: float, w: Array | None = None) -> Array:
     """Coefficients α (n, ℓ) of OLC-RLSC, equation (5): the estimated codeword of a row is K_t α.
 
     ``norms`` (ℓ,) are those of the codewords; λ₂ = 0 is RLSC.
     """
-    U, s = spectrum(K)
-    Z = indicators(y, len(norms))
-    solve = _WhitenedFit(U, s, Z, norms, lambda1, lambda2)
-    return np.column_stack([norms[c] * solve(c, Z[:, c : c + 1]) for c in range(len(norms))])
+    B, Z, root = _weighed(K, y, len(norms), w)
+    solve = _WhitenedFit(*spectrum(B), Z, norms, lambda1, lambda2)
+    return root[:, None] * np.column_stack([norms[c] * solve(c, Z[:, c : c + 1]) for c in range(len(norms))])
 
 
-def fit_lssvm(K: Array, y: Array, norms: Array, lambda1: float, lambda2: float) -> tuple[Array, Array]:
+def fit_lssvm(
+    K: Array, y: Array, norms: Array, lambda1: float, lambda2: float, w: Array | None = None
+) -> tuple[Array, Array]:
     """Coefficients α (n, ℓ) and biases b (ℓ,) of OLC-LSSVM, equation (9): the outputs of a row are K_t α + b."""
-    U, s = spectrum(K)
-    Z = indicators(y, len(norms))
+    B, Z, root = _weighed(K, y, len(norms), w)
+    U, s = spectrum(B)
     rho, tau = 1 / lambda1, lambda2 / lambda1
     solve = _WhitenedFit(U, s, Z, norms, rho, tau)
     left, left_of_one = _left_over(U, Z)(s, rho)
     alpha, b = np.empty(Z.shape), np.empty(len(norms))
     for c in range(len(norms)):
-        targets = np.column_stack([2 * Z[:, c] - 1, np.ones(len(y))])  # t and 1
+        targets = np.column_stack([2 * Z[:, c] - root, root])  # t and 1
         whitened = solve.whiten(targets)  # (r, 2)
         V, solved = solve.penalised(c), solve.shrink(c, whitened)
         penalty = tau * (V.T @ whitened[:, 1]) @ (V.T @ solved)  # (2,)
         b[c] = (2 * left[c] - left_of_one + penalty[0]) / (left_of_one + penalty[1])
         b[c] = np.round(b[c], BIAS_DECIMALS)
-        alpha[:, c] = solve.colour(solved[:, 0] - b[c] * solved[:, 1])
+        alpha[:, c] = root * solve.colour(solved[:, 0] - b[c] * solved[:, 1])
     return alpha, b
 
 
-def fit_one(K: Array, y: Array, n_classes: int, gamma: float, lambda2: float) -> Array:
+def fit_one(K: Array, y: Array, n_classes: int, gamma: float, lambda2: float, w: Array | None = None) -> Array:
     """Coefficients α (n, ℓ) for the class indicators of oneLSM with label correction.
 
     The penalty ½λ₂ Σ_c ‖Σ_{i∈c} (f(x_i) − y_i)‖² weighs the residuals by H = I + λ₂ZZᵀ, the same for every
     output, so that (K + γH⁻¹)α = Z; in the feature space [diag(s) + γI + λ₂ΦᵀZZᵀΦ]w = ΦᵀHZ with
     HZ = Z diag(1 + λ₂n_c).
     """
-    U, s = spectrum(K)
-    Z = indicators(y, n_classes)
-    solve = _WhitenedFit(U, s, Z, np.ones(n_classes), gamma, lambda2)
-    return solve(None, Z * (1 + lambda2 * Z.sum(axis=0)))
+    B, Z, root = _weighed(K, y, n_classes, w)
+    solve = _WhitenedFit(*spectrum(B), Z, np.ones(n_classes), gamma, lambda2)
+    return root[:, None] * solve(None, Z * (1 + lambda2 * np.square(Z).sum(axis=0)))
 
 
 class _WhitenedFit:
@@ -158,21 +168,24 @@ def _left_over(U: Array, Z: Array) -> Callable[[Array, float], tuple[Array, floa
     """1ᵀNZ (ℓ,) and 1ᵀN1 with N = (I − UUᵀ) + U diag(ρ/(s + ρ)) Uᵀ, what ridge regression leaves, from s and ρ."""
     sums = U.T @ Z  # (r, ℓ)
     ones = sums.sum(axis=1)
-    outside = 1 - U @ ones
-    if len(ones) == len(Z) or np.linalg.norm(outside) < 1e-14 * len(Z):  # the constant lies in the feature space
+    one = Z.sum(axis=1)  # the target 1; with weights their roots
+    outside = one - U @ ones
+    # The constant lies in the feature space:
+    if len(ones) == len(Z) or np.linalg.norm(outside) < 1e-14 * len(Z) * one.max():
         outside[:] = 0.0
 
     def of(s: Array, rho: float) -> tuple[Array, float]:
         weighted = ones * (rho / (s + rho))
-        return weighted @ sums + outside @ Z, float(weighted @ ones + outside.sum())
+        return weighted @ sums + outside @ Z, float(weighted @ ones + outside @ one)
 
     return of
 
 
-def sweep_rlsc(K: Array, K_test: Array, y: Array, norms: Array, path: Path) -> Array:
+def sweep_rlsc(K: Array, K_test: Array, y: Array, norms: Array, path: Path, w: Array | None = None) -> Array:
     """Estimated codewords (points, m, ℓ) of the rows of K_test (m, n) at every (λ₁, λ₂) of the path."""
     out = np.full((len(path), len(K_test), len(norms)), np.nan)
-    for at, _, tau, D, R in _whitened_path(*spectrum(K), K_test, y, len(norms), path, svm=False):
+    B, Z, root = _weighed(K, y, len(norms), w)
+    for at, _, tau, D, R in _whitened_path(*spectrum(B), K_test * root, Z, path, svm=False):
         P, sigma2 = _penalised(R, norms)
         q = np.einsum("cij,ic->cj", P, R * norms)  # Pᵀ r_c, (ℓ, k)
         shrunk = q / (1 + tau[:, None, None] * sigma2)  # (λ₂, ℓ, k)
@@ -180,12 +193,13 @@ def sweep_rlsc(K: Array, K_test: Array, y: Array, norms: Array, path: Path) -> A
     return out
 
 
-def sweep_lssvm(K: Array, K_test: Array, y: Array, norms: Array, path: Path) -> Array:
+def sweep_lssvm(K: Array, K_test: Array, y: Array, norms: Array, path: Path, w: Array | None = None) -> Array:
     """Outputs (points, m, ℓ) of the rows of K_test (m, n) at every (λ₁, λ₂) of the path, biases included."""
-    U, s = spectrum(K)
-    left_over = _left_over(U, indicators(y, len(norms)))
+    B, Z, root = _weighed(K, y, len(norms), w)
+    U, s = spectrum(B)
+    left_over = _left_over(U, Z)
     out = np.full((len(path), len(K_test), len(norms)), np.nan)
-    for at, rho, tau, D, R in _whitened_path(U, s, K_test, y, len(norms), path, svm=True):
+    for at, rho, tau, D, R in _whitened_path(U, s, K_test * root, Z, path, svm=True):
         P, sigma2 = _penalised(R, norms)
         ones = R.sum(axis=1)  # the target 1 = Z1
         q_t = np.einsum("cij,ic->cj", P, 2 * R - ones[:, None])  # the target t = 2z_c − 1, (ℓ, k)
@@ -202,11 +216,12 @@ def sweep_lssvm(K: Array, K_test: Array, y: Array, norms: Array, path: Path) -> 
     return out
 
 
-def sweep_one(K: Array, K_test: Array, y: Array, n_classes: int, path: Path) -> Array:
+def sweep_one(K: Array, K_test: Array, y: Array, n_classes: int, path: Path, w: Array | None = None) -> Array:
     """Values (points, m, ℓ) of oneLSM with label correction at every (γ, λ₂), the indicators as targets."""
-    counts = np.bincount(y, minlength=n_classes)
+    B, Z, root = _weighed(K, y, n_classes, w)
+    counts = np.square(Z).sum(axis=0)
     out = np.full((len(path), len(K_test), n_classes), np.nan)
-    for at, _, tau, D, R in _whitened_path(*spectrum(K), K_test, y, n_classes, path, svm=False):
+    for at, _, tau, D, R in _whitened_path(*spectrum(B), K_test * root, Z, path, svm=False):
         P, sigma, _ = np.linalg.svd(R)
         sigma2 = np.zeros(len(R))
         sigma2[: len(sigma)] = sigma**2
@@ -216,14 +231,14 @@ def sweep_one(K: Array, K_test: Array, y: Array, n_classes: int, path: Path) -> 
 
 
 def _whitened_path(
-    U: Array, s: Array, K_test: Array, y: Array, n_classes: int, path: Path, *, svm: bool
+    U: Array, s: Array, K_test: Array, Z: Array, path: Path, *, svm: bool
 ) -> Iterator[tuple[Array, float, Array, Array, Array]]:
     """Yield for each λ₁ its places in the path, ρ, their τ, the test rows D (m, k) and the class sums R (k, ℓ).
 
     D is what a vector of the compressed space is multiplied by: features times diag(g) times Q. A λ₁ at which the
     order of these operations costs digits is left out.
     """
-    sums = U.T @ indicators(y, n_classes)  # (r, ℓ)
+    sums = U.T @ Z  # (r, ℓ)
     features = (K_test @ U) / np.sqrt(s)  # (m, r)
     first, second = np.array(path, dtype=float).reshape(-1, 2).T
     for lambda1 in np.unique(first):

@@ -16,7 +16,8 @@ from scipy.optimize import linprog
 from mcls.errors import McLsError
 from mcls.solvers.linear import SMALLEST_RCOND, Factor, solve_spd, warn_of_lost_digits
 from mcls.solvers.lsm import BIAS_DECIMALS, add_ridge, indicators
-from mcls.solvers.spectrum import Spectrum, fold_runs
+from mcls.solvers.spectrum import Spectrum
+from mcls.solvers.weights import weigh
 
 Array = np.ndarray
 
@@ -85,22 +86,25 @@ def independent_labels(B: Array) -> tuple[Array, Array]:
     return U, U.T @ B
 
 
-def fit_lssvm(K: Array, y: Array, L: Array, gamma: float) -> Array:
-    """Solve (H + I/γ)β = 1 for β (n,)."""
-    return solve_spd(add_ridge(K * L[np.ix_(y, y)], 1 / gamma), np.ones((len(y), 1)))[:, 0]
+def fit_lssvm(K: Array, y: Array, L: Array, gamma: float, w: Array | None = None) -> Array:
+    """Solve (H + I/γ)β = 1, or with weights (H + (γW)⁻¹)β = 1, for β (n,)."""
+    K, root = weigh(K, w)
+    return root * solve_spd(add_ridge(K * L[np.ix_(y, y)], 1 / gamma), root[:, None])[:, 0]
 
 
-def fit_lssvm_bias(K: Array, y: Array, B: Array, gamma: float) -> tuple[Array, Array]:
+def fit_lssvm_bias(K: Array, y: Array, B: Array, gamma: float, w: Array | None = None) -> tuple[Array, Array]:
     """Solve the bordered system of Sec. 4.4 for β (n,) and the bias b (p,).
 
     [ 0   Y       ] [b]   [0]
     [ Yᵀ  H + I/γ ] [β] = [1]
     """
+    K, root = weigh(K, w)
     U, C = independent_labels(B)
-    right = np.column_stack([np.ones(len(y)), C[:, y].T])  # (n, 1 + r)
+    Y = C[:, y] * root
+    right = np.column_stack([root, Y.T])  # (n, 1 + r)
     u = solve_spd(add_ridge(K * (B.T @ B)[np.ix_(y, y)], 1 / gamma), right)
-    beta, b = _eliminate_bias(u, C[:, y])
-    return beta, U @ b
+    beta, b = _eliminate_bias(u, Y)
+    return root * beta, U @ b
 
 
 def _eliminate_bias(u: Array, Y: Array) -> tuple[Array, Array]:
@@ -114,35 +118,43 @@ def _eliminate_bias(u: Array, Y: Array) -> tuple[Array, Array]:
 
 
 def sweep_lssvm(
-    K: Array, y: Array, B: Array, L: Array, tests: Sequence[Array], gammas: Sequence[float], bias: bool
+    K: Array,
+    y: Array,
+    B: Array,
+    L: Array,
+    tests: Sequence[Array],
+    gammas: Sequence[float],
+    bias: bool,
+    w: Array | None = None,
 ) -> tuple[list[Array], Array | None]:
     """Out-of-fold class values (γ, |S|, ℓ) of each fold, and the biases (γ, fold, p) where asked for.
 
     One eigendecomposition of H serves every γ and fold (``mcls.solvers.spectrum``); a bias adds its r columns to
     the right-hand side. What loses its digits is NaN.
     """
-    n, ell = len(y), len(L)
+    ell = len(L)
     members = indicators(y, ell)  # (n, ℓ)
-    spectrum = Spectrum.of(K * L[np.ix_(y, y)], label_blocks(y, L))
+    largest = 1.0 if w is None else w.max()
+    K_weighed, root = weigh(K, None if w is None else w / largest)
+    spectrum = Spectrum.of(K_weighed * L[np.ix_(y, y)], label_blocks(y, L))
     U, C = independent_labels(B)
-    right = np.column_stack([np.ones(n), C[:, y].T]) if bias else np.ones((n, 1))
-    shifts = 1 / np.asarray(gammas, dtype=float)
+    Y = C[:, y] * root
+    right = np.column_stack([root, Y.T]) if bias else root[:, None]
+    shifts = 1 / (largest * np.asarray(gammas, dtype=float))
     kept = np.flatnonzero(spectrum.keeps_digits(shifts))
-    solutions = spectrum.solve(shifts[kept], right)  # (γ kept, n, 1 or 1 + r)
     values = [np.full((len(gammas), len(test), ell), np.nan) for test in tests]
     biases = np.full((len(gammas), len(tests), len(U)), np.nan)
-    for places, rows in fold_runs(tests, n):
-        K_rows = K[rows]  # (k, s, n)
-        for j, i in enumerate(kept):
-            point = slice(j, j + 1)
-            without = spectrum.left_out_solutions(shifts[kept][point], solutions[point], rows)[0]  # (k, n, 1 + r)
-            beta = without[:, :, 0]
-            if bias:
-                beta, b = _eliminate_bias(without, C[:, y])
-                biases[i, places] = b @ U.T
-            found = np.matmul(K_rows, beta[:, :, None] * members)  # (k, s, ℓ)
-            for place, of_fold in zip(places, found):
-                values[place][i] = of_fold
+    for part, solved in spectrum.solved(shifts[kept], right, tests):
+        for places, rows in solved.runs:
+            K_rows = K[rows]  # (k, s, n)
+            for i, without in zip(kept[part], solved.left_out_solutions(rows)):  # (k, n, 1 + r)
+                beta = without[:, :, 0]
+                if bias:
+                    beta, b = _eliminate_bias(without, Y)
+                    biases[i, places] = b @ U.T
+                found = np.matmul(K_rows, (root * beta)[:, :, None] * members)  # (k, s, ℓ)
+                for place, of_fold in zip(places, found):
+                    values[place][i] = of_fold
     return values, biases if bias else None
 
 
@@ -172,13 +184,17 @@ class _RLS:
     H: Array | None  # (r, r) with the penalty γR(f), else None
 
     @classmethod
-    def of(cls, K: Array, y: Array, L: Array, train: Array, rows: Array, regularizer: str) -> _RLS:
-        """The problem on the training rows for the coefficients of ``rows``, all of them or those of a class."""
+    def of(cls, K: Array, root: Array, y: Array, L: Array, train: Array, rows: Array, regularizer: str) -> _RLS:
+        """The problem on the training rows for the coefficients of ``rows``, all of them or those of a class.
+
+        K and ``root`` are those of ``weigh``; the coefficients are then β/root, so that a row of weight 2 is
+        penalised like two rows with half of its β each.
+        """
         coordinates = label_coordinates(L)
         coordinates = coordinates[coordinates[:, y[rows]].any(axis=1)]
         L_rows = L[np.ix_(y[rows], y[rows])]
         H = L_rows * K[np.ix_(rows, rows)] if regularizer == "f" else None
-        T, C, K = coordinates[:, y[train]], coordinates[:, y[rows]], K[np.ix_(train, rows)]
+        T, C, K = coordinates[:, y[train]] * root[train], coordinates[:, y[rows]], K[np.ix_(train, rows)]
         return cls(K, T, C, (C * (T @ K)).sum(axis=0), L_rows, H)
 
     def solve(self, gamma: float, KK: Array) -> tuple[Array, bool]:
@@ -223,18 +239,19 @@ def label_coordinates(L: Array) -> Array:
     return np.sqrt(values[kept])[:, None] * vectors[:, kept].T
 
 
-def fit_rls(K: Array, y: Array, L: Array, gamma: float, regularizer: str) -> Array:
+def fit_rls(K: Array, y: Array, L: Array, gamma: float, regularizer: str, w: Array | None = None) -> Array:
     """β (n,) of vo-RLS with the penalty γ‖β‖² (``"beta"``) or γR(f) (``"f"``), (14) or (17).
 
     The paper prints (xⱼᵀx_k)² in [G]ⱼₖ where its derivation gives Σᵢ κᵢⱼκᵢₖ = [K·K]ⱼₖ, used here.
     """
+    K, root = weigh(K, w)
     beta = np.empty(len(y))
     for rows in label_blocks(y, L):
-        problem = _RLS.of(K, y, L, np.arange(len(y)), rows, regularizer)
+        problem = _RLS.of(K, root, y, L, np.arange(len(y)), rows, regularizer)
         beta[rows], kept = problem.solve(gamma, problem.K.T @ problem.K)
         if not kept:
             beta[rows] = problem.solve_by_qr(gamma)
-    return beta
+    return root * beta
 
 
 def sweep_rls(
@@ -244,6 +261,7 @@ def sweep_rls(
     folds: Sequence[tuple[Array, Array]],
     gammas: Sequence[float],
     regularizer: str,
+    w: Array | None = None,
 ) -> list[Array]:
     """Out-of-fold class values (γ, |S|, ℓ) of each fold; NaN where the normal equations lose their digits.
 
@@ -252,6 +270,8 @@ def sweep_rls(
     factorisation a fold and γ (for nine γ an eigendecomposition a fold is dearer). Orthogonal labels make G and H
     block-diagonal by class: ℓ small systems.
     """
+    K_plain = K
+    K, root = weigh(K, w)
     KK = K @ K
     blocks = label_blocks(y, L)
     results = []
@@ -260,12 +280,12 @@ def sweep_rls(
         values = np.zeros((len(gammas), len(test), len(L)))
         for block in blocks:
             rows = train[np.isin(train, block)]
-            problem = _RLS.of(K, y, L, train, rows, regularizer)
+            problem = _RLS.of(K, root, y, L, train, rows, regularizer)
             K_out = K[np.ix_(outside, rows)]
             KK_rows = KK[np.ix_(rows, rows)] - K_out.T @ K_out
             if (KK_rows.diagonal() < 0.1 * KK.diagonal()[rows]).any():  # the rows left out were most of the sum
                 KK_rows = problem.K.T @ problem.K
-            K_test = K[np.ix_(test, rows)]
+            K_test = K_plain[np.ix_(test, rows)] * root[rows]
             for i, gamma in enumerate(gammas):
                 beta, kept = problem.solve(gamma, KK_rows)
                 values[i] += class_values(K_test, beta, y[rows], len(L)) if kept else np.nan

@@ -47,6 +47,7 @@ def fit(
     bias: bool = False,
     solver: str = "osqp",
     tol: float = 1e-6,
+    w: Array | None = None,
 ) -> VoSVMFit:
     """Solve the dual for one γ.
 
@@ -65,15 +66,18 @@ def fit(
     solver : {"osqp", "active-set", "cvxpy"}
     tol : float
         Largest certified KKT residual accepted without a ``ConvergenceWarning``.
+    w : array (n,), optional
+        Weights of the rows: the bound of each coefficient is γwᵢ.
     """
+    w = np.ones(len(y)) if w is None else w
     beta, parts = np.zeros(len(y)), []
     for rows, problem in _problems(K, y, B, L, bias, solver, tol):
-        result = problem.solve(gamma)
+        result = problem.solve(gamma * w[rows])
         beta[rows] = result.beta
         parts.append(result)
     return VoSVMFit(
         beta,
-        average_bias(K, y, B, beta) if bias else None,
+        average_bias(K, y, B, beta, w) if bias else None,
         max(part.kkt_residual for part in parts),
         sum(part.iterations for part in parts),
         parts[0].solver,
@@ -90,6 +94,7 @@ def sweep(
     bias: bool = False,
     solver: str = "osqp",
     tol: float = 1e-6,
+    w: Array | None = None,
 ) -> tuple[list[Array], Array | None]:
     """Out-of-fold class values (γ, |test|, ℓ) of each fold, and the biases (γ, fold, p) where asked for.
 
@@ -99,13 +104,14 @@ def sweep(
     in a few members of the active set.
     """
     n = len(y)
+    w = np.ones(n) if w is None else w
     betas = np.zeros((len(folds), len(gammas), n))
     for rows, problem in _problems(K, y, B, L, bias, solver, tol):
-        whole = problem.path(gammas)
+        whole = problem.path(gammas, w[rows])
         for k, (train, _) in enumerate(folds):
-            members = np.zeros(n, dtype=bool)
-            members[train] = True
-            path: list[QPResult] = problem.path(gammas, members[rows], whole)
+            of_fold = np.zeros(n)
+            of_fold[train] = w[train]
+            path: list[QPResult] = problem.path(gammas, of_fold[rows], whole)
             betas[k][:, rows] = [result.beta for result in path]
     members_of = indicators(y, len(L))  # (n, ℓ)
     values = []
@@ -115,17 +121,17 @@ def sweep(
         values.append(g.reshape(len(test), len(gammas), -1).transpose(1, 0, 2))
     if not bias:
         return values, None
-    biases = [[average_bias(K, y, B, beta) for beta in fold] for fold in betas]
+    biases = [[average_bias(K, y, B, beta, w) for beta in fold] for fold in betas]
     return values, np.asarray(biases).transpose(1, 0, 2)
 
 
-def average_bias(K: Array, y: Array, B: Array, beta: Array) -> Array:
-    """b (p,): the mean over the support vectors of bᵢ = yᵢ − Σⱼ βⱼ yⱼ κ(xⱼ, xᵢ) (Sec. 4.4)."""
+def average_bias(K: Array, y: Array, B: Array, beta: Array, w: Array) -> Array:
+    """b (p,): the mean, with weights w (n,), over the support vectors of bᵢ = yᵢ − Σⱼ βⱼ yⱼ κ(xⱼ, xᵢ) (Sec. 4.4)."""
     s = np.flatnonzero(support(beta))
     if not len(s):
         return np.zeros(len(B))
     f = K[np.ix_(s, s)] @ (beta[s, None] * B[:, y[s]].T)  # (|s|, p)
-    return (B[:, y[s]].T - f).mean(axis=0)
+    return np.average(B[:, y[s]].T - f, axis=0, weights=w[s])
 
 
 def _problems(

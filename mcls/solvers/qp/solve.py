@@ -63,28 +63,29 @@ class BoxQP:
         return result
 
     def path(
-        self, gammas: Sequence[float], members: Array | None = None, near: Sequence[QPResult] | None = None
+        self, gammas: Sequence[float], weights: Array | None = None, near: Sequence[QPResult] | None = None
     ) -> list[QPResult]:
-        """Solve for every γ from the smallest up, for the samples where ``members`` (n,) is true; β = 0 elsewhere.
+        """Solve for every γ from the smallest up, each βᵢ up to γwᵢ: ``weights`` (n,), zero for samples left out.
 
         Each starts from the γ below it, or from ``near``: solutions of a neighbouring problem at the same γ
-        (the whole data set, for a fold). Once no β reaches γ the bound plays no part, and the solution is
+        (the whole data set, for a fold). Once no β reaches its bound it plays no part, and the solution is
         that of every larger γ.
         """
-        inside = np.ones(len(self.H), dtype=bool) if members is None else members
+        w = np.ones(len(self.H)) if weights is None else np.asarray(weights, dtype=float)
+        inside = w > 0
         results: dict[int, QPResult] = {}
-        last, gamma_last = None, 0.0
+        last, upper_last = None, np.zeros(len(w))
         for i in map(int, np.argsort(np.asarray(gammas, dtype=float), kind="stable")):
-            gamma, upper = gammas[i], np.where(inside, gammas[i], 0.0)
-            if last is not None and float(last.beta.max(initial=0.0)) < gamma_last:
+            upper = gammas[i] * w
+            if last is not None and not (inside & (last.beta >= upper_last)).any():
                 last = self._certify(last.beta, last.nu, upper, 0, last.solver)
             elif near is not None:
                 last = self.solve(upper, np.where(inside, near[i].beta, 0.0), near[i].nu)
             elif last is not None:
-                last = self.solve(upper, np.where(last.beta >= gamma_last, upper, last.beta), last.nu)
+                last = self.solve(upper, np.where(last.beta >= upper_last, upper, last.beta), last.nu)
             else:
                 last = self.solve(upper)
-            results[i], gamma_last = last, gamma
+            results[i], upper_last = last, upper
         return [results[i] for i in range(len(gammas))]
 
     def _run(self, backend: Backend, upper: Array, start: Array | None, nu: Array | None) -> QPResult:
