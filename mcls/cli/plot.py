@@ -24,7 +24,7 @@ def plot(
         str | None,
         typer.Argument(
             metavar="[EXPERIMENT]",
-            help="An experiment or a suite: a folder in DIR, or a config. For importance, sparsity: a model.",
+            help="An experiment or a suite: a folder in DIR, or a config. For importance, sparsity, labels: a model.",
         ),
     ] = None,
     dataset: Annotated[
@@ -50,8 +50,8 @@ def plot(
     mean errors, ranks over two or more data sets (critical-difference diagram), confusion of the classes, grid (a heat
     map per data set and machine, of the cross-validation errors of protocol published, or of how often each point was
     chosen), sweep (error over gamma, a curve per sigma) and regions (data sets of two features; fits again). Of a
-    model, `mcls plot importance MODEL` draws which columns matter (rfm) and `mcls plot sparsity MODEL` the error over
-    the rows kept (sparse-oneLSM).
+    model, `mcls plot importance MODEL` draws which columns matter (rfm), `mcls plot sparsity MODEL` the error over
+    the rows kept (sparse-oneLSM), and `mcls plot labels MODEL` its labels beside the classical ones.
 
     Examples: mcls plot labelbooks, mcls plot errors mine, mcls plot grid iris --dataset iris --machine oneLSM
     """

@@ -123,7 +123,7 @@ def _run_one(config: str, how: How) -> tuple[str, bool]:
             progress=CellProgress(),
         )
     print_damaged(experiment.store)
-    print_table(f"{loaded.name}: errors in percent, time of a replicate in seconds", *table(experiment.summary()))
+    print_table(f"{loaded.name}: errors in percent, time of a replicate in seconds", *table(experiment.written))
     _print_tests(loaded.name, how.out)
     elsewhere = f"{outcome.elsewhere} computed by another run, " if outcome.elsewhere else ""
     echo(
@@ -250,7 +250,7 @@ def _note_engine(experiment: object, engine: str) -> None:
     from mcls.experiments.experiment import Experiment
 
     assert isinstance(experiment, Experiment)
-    found = (experiment.store.brief(cell) for cell in experiment.plan.cells)
+    found = (experiment.store.known(cell) for cell in experiment.plan.cells)
     others = sum(1 for brief in found if brief is not None and brief.status == "done" and brief.engine != engine)
     if others:
         typer.echo(
