@@ -26,7 +26,7 @@ def check_base(base: Any) -> None:
 
 
 class BinaryMachines:
-    """One binary machine a column of targets T (n, l) in {−1, 0, +1}; a machine never sees its rows of target 0.
+    """One binary machine per column of targets T (n, l) in {−1, 0, +1}; a machine never sees its rows of target 0.
 
     The named bases work on kernel matrices: ``A`` below is K (n, n) to fit and K (m, n) to predict. A
     scikit-learn classifier works on features: ``A`` is X (n, d) and X (m, d).

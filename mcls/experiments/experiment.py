@@ -75,7 +75,7 @@ class Experiment:
     ) -> Outcome:
         """Compute what is missing and write the folder; see ``runner.run_cells`` for the parameters.
 
-        With ``timing: true`` the cells run one after the other: a time measured beside other work is none.
+        With ``timing: true`` the cells run one after the other: a time measured beside other work is not a measurement.
         """
         clear_stale(self.folder)
         write_file(self.folder / CONFIG_FILE, self.config_as_run())
