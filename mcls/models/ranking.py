@@ -89,6 +89,7 @@ def rank(
             "groups": groups,
             "say": told,
             "on_step": on_step,
+            "same_rows": True,
         }
         quest = prepare(X, y, machine, grid, **settings)
         if quests:  # a splitter may draw other folds each time

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -19,8 +19,9 @@ from mcls.evaluation.grid import GridResult, OnStep, search
 from mcls.evaluation.parameter_grids import effective_grid
 from mcls.evaluation.protocols import Rows, fewer_folds_note, hold_out_rows, nested_outcomes
 from mcls.evaluation.task import Task
+from mcls.machines.foreign import as_machine
 from mcls.machines.registry import MACHINES, Machine, get_machine
-from mcls.models import grids
+from mcls.models import grids, growing
 from mcls.models.grids import Ladder
 from mcls.models.memory import available_bytes, exact_fit_bytes
 from mcls.seeds import derive
@@ -29,8 +30,11 @@ from mcls.specs import format_options, format_spec, parse_spec
 Array = np.ndarray
 Say = Callable[[str], None]
 
-#: With more rows than this, parameters are chosen on a stratified sample of so many: a sweep costs 9n³ a width.
+#: With more rows than this, parameters are chosen on a stratified sample of so many, unless the machine has a way to
+#: search many rows: a sweep by a decomposition costs 9n³ operations per width.
 SWEEP_ROWS = 2500
+#: The same for machines that certify their classes (``KernelMachine.certifier``).
+CERTIFIED_ROWS = 20_000
 #: How a machine and a grid are given, in Python and on the command line.
 IN_PYTHON = 'machine="{machine}", grid="{grid}"'
 AS_FLAGS = "--machine {machine} --grid {grid}"
@@ -148,9 +152,11 @@ def select(
 
     Notes
     -----
-    With more than 2500 rows the search runs on a seeded stratified sample of 2500, where the error is measured, and
-    the fit on all rows. Where the kernel matrix of all rows does not fit in memory, oneLSM is cross-validated and
-    fitted by ``solver="nystrom"``.
+    The automatic grid is searched on growing samples, and what they leave of it on all rows
+    (``mcls.models.growing``). oneLSM and ovA are searched on up to 20,000 rows, and with landmarks on any number;
+    other machines, and grids of your own, on a seeded stratified sample where there are more than 2500 rows: the
+    error is measured there, and the fit is to all rows. Where the kernel matrix of all rows does not fit in memory,
+    oneLSM is cross-validated and fitted by ``solver="nystrom"``.
     For probabilities, calibrate what was chosen, with scikit-learn:
     ``CalibratedClassifierCV(clone(found.estimator)).fit(X, y).predict_proba(X_new)``.
 
@@ -181,8 +187,12 @@ def prepare(
     groups: Any = EQUAL_ROWS,
     say: Say | None = None,
     on_step: OnStep | None = None,
+    same_rows: bool = False,
 ) -> Quest:
-    """Check everything that can be checked before the work begins."""
+    """Check everything that can be checked before the work begins.
+
+    ``same_rows`` asks for rows that do not depend on the machine, for comparisons.
+    """
     _refuse_other_machines(machine)
     name, options = parse_spec(machine)
     entry = get_machine(name)
@@ -204,10 +214,12 @@ def prepare(
         raise McLsError("a kernel is chosen here from the rows themselves: give another than 'precomputed'")
     groups = row_groups(X, codes, groups, note)
     rows = np.arange(len(X))
-    if len(X) > (most := entry.search_rows or SWEEP_ROWS):
-        rows = np.sort(hold_out_rows(codes, most / len(X), derive(seed, "sample"), None)[0])
-        note(f"parameters are chosen on a stratified sample of {len(rows)} of the {len(X)} rows")
     estimator = _that_fits(entry, estimator, len(X), "solver" in options, note)
+    most = SWEEP_ROWS if same_rows or grid != "auto" else _searchable(estimator, len(X))
+    most = min(most, entry.search_rows or most)
+    if len(X) > most:
+        rows = _sample(codes, rows, most, seed)
+        note(f"parameters are chosen on a stratified sample of {len(rows)} of the {len(X)} rows")
     if entry.draws(estimator) and "random_state" not in options:
         estimator.set_params(random_state=seed)
     folds = read_folds(folds)
@@ -219,10 +231,13 @@ def prepare(
     own = {**own, **{name: ladder.start for name, ladder in ladders.items()}}
     values = effective_grid(entry, estimator, options, {}, own)
     ladders = {name: ladder for name, ladder in ladders.items() if name in values}
+    sizes = growing.sizes_below(len(rows)) if growing.WIDTH in ladders and not isinstance(folds, list) else []
+    if sizes:
+        note(f"widths are ruled out on samples of {' and '.join(map(str, sizes))} rows, the others on {len(rows)}")
     spec = format_spec(entry.name, options)
     return Quest(
         *(spec, entry, estimator, table, X, codes, classes, rows, values, ladders),
-        *(splits, inner_folds, seed, notes, groups, on_step),
+        *(splits, inner_folds, seed, notes, groups, on_step, sizes),
     )
 
 
@@ -254,28 +269,37 @@ class Quest:
     notes: list[str]
     groups: Array | None = None
     on_step: OnStep | None = None
+    sizes: Sequence[int] = ()  # of the samples on which widths are ruled out first
 
     def search(self) -> GridResult:
-        """Cross-validate every point of the grid on the rows of the search, and extend an automatic grid."""
-        y = self.codes[self.rows]
+        """Cross-validate the grid on the rows of the search; an automatic one is narrowed down and extended."""
+        samples: dict[int | None, tuple[Array, list[Fold]]] = {None: (self.rows, self.splits)}
+        for size in self.sizes:
+            rows = _sample(self.codes, self.rows, size, self.seed)
+            samples[size] = rows, _split(self.codes, rows, self.inner_folds, self.seed, self.groups)[0]
 
-        def sweep(grid: Any) -> GridResult:
+        def sweep(size: int | None, grid: Any) -> GridResult:
+            rows, splits = samples[size]
             # Widths side by side on one BLAS thread each: short calls with many threads are slower.
             with threadpool_limits(1):
                 return search(
-                    self._searched(),
-                    self.X[self.rows],
-                    y,
+                    self._searched(len(rows)),
+                    self.X[rows],
+                    self.codes[rows],
                     grid,
-                    self.splits,
+                    splits,
                     smoother=self.entry.smoother,
                     n_classes=len(self.classes),
                     n_threads=os.cpu_count() or 1,
                     on_step=self.on_step,
                 )
 
-        found = sweep(self.grid)
-        return grids.extend(found, self.ladders, sweep, self.entry.smoother) if self.ladders else found
+        if self.sizes:
+            return growing.grow(self.grid, self.ladders, self.sizes, sweep, self.entry.smoother)
+        found = sweep(None, self.grid)
+        if not self.ladders:
+            return found
+        return grids.extend(found, self.ladders, lambda grid: sweep(None, grid), self.entry.smoother)
 
     def nested(self, found: GridResult) -> Nested:
         """The error on the same outer folds, parameters chosen inside each fold among the points that were searched."""
@@ -290,7 +314,7 @@ class Quest:
         y = np.unique(self.codes[rows], return_inverse=True)[1]
         rest: dict[str, Any] = {"smoother": dict(self.entry.smoother), "groups": groups_of(self.groups, rows)}
         grid = [grids.as_grid(point) for point in found.points] if self.ladders else self.grid
-        return Task(self._searched(), self.X[rows], y, grid, "none", on_step=self.on_step, **rest)
+        return Task(self._searched(len(self.rows)), self.X[rows], y, grid, "none", on_step=self.on_step, **rest)
 
     def finish(
         self, found: GridResult, nested: Nested | None = None, say: Say | None = None, advice: str = IN_PYTHON
@@ -335,13 +359,12 @@ class Quest:
             notes=[*self.notes, *remarks],
         )
 
-    def _searched(self) -> Any:
-        """A copy of the machine to cross-validate; with a landmark for every training row it is the exact one."""
+    def _searched(self, n: int) -> Any:
+        """A copy of the machine to cross-validate on n rows; with a landmark for every row it is the exact one."""
         made = type(self.estimator)(**self.estimator.get_params(deep=False))
         parameters = made.get_params(deep=False)
         if parameters.get("solver") == "nystrom" and "n_landmarks" not in self.grid:
-            largest = max(len(train) for train, _ in self.splits)
-            made.set_params(solver="exact" if parameters["n_landmarks"] >= largest else "nystrom")
+            made.set_params(solver="exact" if parameters["n_landmarks"] >= n else "nystrom")
         return made
 
 
@@ -363,6 +386,19 @@ def _split(codes: Array, rows: Array, folds: Any, seed: int, groups: Array | Non
     place[rows] = np.arange(len(rows))
     pairs = [tuple(place[part][place[part] >= 0] for part in pair) for pair in given_folds(codes, folds)]
     return given_folds(codes[rows], [pair for pair in pairs if all(map(len, pair))]), 10
+
+
+def _sample(codes: Array, rows: Array, size: int, seed: int) -> Array:
+    """A seeded stratified sample of some rows, in order."""
+    return rows[np.sort(hold_out_rows(codes[rows], size / len(rows), derive(seed, "sample"), None)[0])]
+
+
+def _searchable(estimator: Any, n: int) -> int:
+    """How many of n rows a search can take."""
+    machine = as_machine(estimator)
+    if machine.folds_together:
+        return n
+    return CERTIFIED_ROWS if machine.works_on == "kernel" and machine.certifier(n) is not None else SWEEP_ROWS
 
 
 def _that_fits(entry: Machine, estimator: Any, n: int, solver_given: bool, note: Say) -> Any:
