@@ -209,9 +209,9 @@ def test_the_table_itself_is_accepted(place):
 @pytest.mark.parametrize(
     "data, complaint",
     [
-        (TABLE.replace(b",", b";").replace(b".", b","), "write decimals with a point, not a comma"),
-        (TABLE.decode().encode("utf-16"), "is UTF-16; save it as UTF-8"),
-        (TABLE.replace(b"red", b"r\xe9d"), "is not UTF-8 text (byte 0xe9"),
+        (b'a,b,kind\n"1,5",2,x\n"2,5",3,y\n', "write decimals with a point, or say --decimal ,"),
+        (TABLE.decode().encode("utf-16-le"), "is not text; a table is a CSV or TSV file in UTF-8 (--encoding"),
+        (TABLE.replace(b"red", b"r\xe9\x81d"), "is not UTF-8 text (byte 0xe9"),
         (TABLE.replace(b"red", b"r" * 200_000, 1), "field larger than field limit"),
         (b"a,b,kind\n" + b"1," * 9_000_000 + b"1\n", "is longer than"),
         (b"", "is empty"),

@@ -40,6 +40,7 @@ def plan(config: ExperimentConfig, folder: Path = Path()) -> Plan:
             raise McLsError(f"{config.name}: datasets[{i}]: {error}") from None
         groups = groups_of_rows(ref)
         datasets[ref.label] = PlannedData.of(data)
+        notes += [f"{ref.label}: {note}" for note in data.notes]
         for j, machine in enumerate(config.machines):
             for options in machine.variants():
                 try:
@@ -73,9 +74,8 @@ def dataset_ref(entry: DatasetEntry, folder: Path) -> DatasetRef:
             entry.label,
             path=path,
             target=str(entry.target),
-            header=entry.header,
-            drop=tuple(entry.drop or ()),
-            keep=tuple(entry.keep or ()),
+            form=entry.form,
+            rules=entry.rules,
             split_equal_rows=bool(entry.split_equal_rows),
             group=entry.group,
             weight=entry.weight,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mcls.papers  # noqa: F401  (registers the plots)
-from mcls import RFM, SparseLSM, save
+from mcls import RFM, LearnedLSM, SparseLSM, save
 from mcls.reporting.plots import PLOTS
 
 from ..command import call
@@ -204,9 +204,13 @@ def test_mistakes_are_one_line(args, message, tmp_path):
 
 def test_a_model_is_drawn_by_what_it_has_to_say(tmp_path):
     rows = np.random.default_rng(0).uniform(-1, 1, size=(60, 3))
-    for name, machine in (("rfm", RFM()), ("few", SparseLSM())):
+    for name, machine in (("rfm", RFM()), ("few", SparseLSM()), ("codes", LearnedLSM())):
         save(machine.fit(rows, rows[:, 1] > 0), tmp_path / f"{name}.mcls")
-    for figure, name, other in (("importance", "rfm", "few"), ("sparsity", "few", "rfm")):
+    for figure, name, other in (
+        ("importance", "rfm", "few"),
+        ("sparsity", "few", "rfm"),
+        ("labels", "codes", "few"),
+    ):
         code, out, _ = call("plot", figure, tmp_path / f"{name}.mcls", "--out", tmp_path)
         assert code == 0
         assert out.split() == [str(tmp_path / "figures" / f"{name}-{figure}.{kind}") for kind in ("png", "svg")]
