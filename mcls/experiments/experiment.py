@@ -13,7 +13,7 @@ import yaml
 
 from mcls.environment import environment
 from mcls.errors import printable
-from mcls.experiments.config import ExperimentConfig
+from mcls.experiments.config import OF_TABLES, ExperimentConfig
 from mcls.experiments.layout import plan
 from mcls.experiments.plan import Plan
 from mcls.experiments.runner import Outcome, Progress, run_cells
@@ -128,7 +128,8 @@ class Experiment:
                     entry[name] = os.path.relpath(self.source / entry[name], self.folder)
         for entry in values["datasets"]:
             if "path" not in entry:
-                del entry["target"]
+                for name in entry.keys() & set(OF_TABLES):
+                    del entry[name]
         for entry in (*values["datasets"], *values["machines"]):
             for name in ("options", "grid"):
                 if entry.get(name) == {}:
