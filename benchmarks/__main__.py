@@ -11,7 +11,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from benchmarks import accuracy, criteria, fit, grids, growth
+from benchmarks import accuracy, criteria, fit, grids, growth, sparse
 from benchmarks.measure import Row
 from mcls.environment import environment
 from mcls.errors import McLsError, unknown_name
@@ -28,6 +28,7 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
     "faces": criteria.fqmi_on_faces,
     "fit": fit.fit_against_grid_search,
     "accuracy": accuracy.accuracy,
+    "sparse": sparse.sparse_against_full,
 }
 COLUMNS = ("benchmark", "data", "ours", "seconds", "peer", "peer seconds", "ratio", "note")
 
