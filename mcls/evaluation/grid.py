@@ -231,7 +231,9 @@ def search(
     grids = [expand_grid(each) for each in ([grid] if isinstance(grid, Mapping) else grid)]
     ell = int(y.max()) + 1 if n_classes is None else n_classes
     scoring = Scoring(y, [test for _, test in folds], metrics, weights, calibrators, keep_scores)
-    question = _Question(as_machine(machine, scoring.needs_scores), y, grids, ell, engine, weights)
+    # Scores that are kept are for calibration, which those of certified classes serve as well.
+    judges_scores = any(metric.need != "classes" for metric in metrics)
+    question = _Question(as_machine(machine, scoring.needs_scores), y, grids, ell, engine, weights, judges_scores)
     judged: Iterable[tuple[list[dict[str, Any]], Judged]]
     if scaling == "fold":
         parts = [
@@ -297,6 +299,7 @@ class _Question:
     n_classes: int
     engine: str
     weights: Array | None
+    judges_scores: bool  # or the classes alone
 
     def sweeps(
         self,
@@ -308,9 +311,11 @@ class _Question:
     ) -> Iterator[tuple[Path, Any]]:
         """Yield grid points and what ``judge`` makes of what ``see`` keeps of each fold, kernel by kernel."""
         machine, grids = self.machine, self.grids
-        settings: dict[str, Any] = {"n_classes": self.n_classes, "engine": self.engine}
-        if self.weights is not None:
-            settings["sample_weight"] = self.weights
+        settings: dict[str, Any] = {
+            "n_classes": self.n_classes,
+            "engine": self.engine,
+            "sample_weight": self.weights,
+        }
         on_kernel = machine.works_on == "kernel"
         threads = n_threads > 1 and len(X) <= _THREADS_UP_TO
         paths = _paths(grids, KERNEL_PARAMETERS if on_kernel else ())
@@ -320,7 +325,7 @@ class _Question:
             def of(some: Sequence[Fold]) -> list[Any]:
                 return [see(scores) for scores in machine.sweep(X, self.y, some, path, **settings)]
 
-            if threads and machine.swept:
+            if threads and machine.swept and not machine.folds_together:
                 with ThreadPoolExecutor(n_threads) as pool:
                     seen = [found for part in pool.map(of, [[fold] for fold in folds]) for found in part]
             else:
@@ -343,7 +348,11 @@ class _Question:
                 K = radial.value(D2[radial.distances], current.sigma)
             else:
                 K = kernel_matrix(X, kernel=current.kernel, degree=current.degree, coef0=current.coef0)
-            return current, K, current.prepare(K) if threads and self.engine == "fast" else None
+            if self.engine != "fast" or self.weights is not None:
+                return current, K, None
+            if threads:
+                return current, K, current.prepare(K)
+            return current, K, None if self.judges_scores else current.certifier(len(K))
 
         def end(fixed: dict[str, Any], path: Path, begun: tuple[Any, Array, Any]) -> tuple[Path, Any]:
             current, K, prepared = begun

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +9,9 @@ import pytest
 
 import mcls.papers  # noqa: F401  (registers the plots)
 from mcls import RFM, LearnedLSM, SparseLSM, save
-from mcls.cli.app import main
 from mcls.reporting.plots import PLOTS
+
+from ..command import call
 
 pytestmark = pytest.mark.usefixtures("cache")
 MADE_BY = [plot.name for plot in PLOTS.values() if plot.made_by]
@@ -23,14 +22,6 @@ folds: 3
 replicates: 1
 grid: {gamma: [0.25, 4], sigma: [0.5, 2]}
 """
-
-
-def call(*args: object) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
-        main([str(a) for a in args])
-    code = ended.value.code
-    return (code if isinstance(code, int) else 0), out.getvalue(), err.getvalue()
 
 
 def test_without_a_figure_it_lists_what_there_is(tmp_path):
