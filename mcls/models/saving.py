@@ -12,7 +12,7 @@ from mcls.environment import environment
 from mcls.errors import McLsError
 from mcls.models.archive import pack_archive, read_archive, write_archive
 from mcls.models.skops_files import is_skops, read_skops, write_skops
-from mcls.models.state import from_state, to_state
+from mcls.models.state import array_index, from_state, to_state
 from mcls.models.table import TableModel
 
 Array = np.ndarray
@@ -53,12 +53,15 @@ def dump(model: Any) -> bytes:
 def _content(model: Any) -> tuple[dict[str, Any], list[Array]]:
     table = model if isinstance(model, TableModel) else None
     state, arrays = to_state(table.estimator if table else model)
+    parts = table.arrays() if table else {}
     content = {
         "versions": {"python": environment()["python"], **environment()["packages"]},
         "estimator": state,
         "table": table.to_json() if table else None,
     }
-    return content, arrays
+    if parts:
+        content["parts"] = {name: len(arrays) + i for i, name in enumerate(parts)}
+    return content, [*arrays, *parts.values()]
 
 
 def load(path: Path | str) -> Any:
@@ -74,14 +77,15 @@ def load_with_versions(path: Path | str) -> tuple[Any, dict[str, str]]:
     """The model, and the versions of the packages that wrote it."""
     content, arrays = read_archive(path)
     try:
-        if set(content) != {"format", "versions", "estimator", "table"}:
+        if set(content) - {"parts"} != {"format", "versions", "estimator", "table"}:
             raise McLsError("parts are missing or unknown")
         versions = {str(k): str(v) for k, v in content["versions"].items()}
         machine = from_state(content["estimator"], arrays)
         _try_out(machine, sum(array.size for array in arrays))
         if content["table"] is None:
             return machine, versions
-        return TableModel.from_json(content["table"], machine), versions
+        parts = {str(name): arrays[array_index(at)] for name, at in content.get("parts", {}).items()}
+        return TableModel.from_json(content["table"], machine, parts), versions
     except Exception as error:  # whatever the values of a file cause, it is the file that is wrong
         raise McLsError(f"{path} holds no usable model: {error or type(error).__name__}") from None
 
