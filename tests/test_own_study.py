@@ -1,23 +1,17 @@
-"""The page on a study of one's own, command by command, and the walk of a study that was killed on its way."""
+"""A study that is not in the project, from three tables to the page, killed on its way and resumed."""
 
 from __future__ import annotations
 
-import re
-import shlex
-import shutil
 import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from .reporting.browser import CHROMIUM, Browser
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGE = (ROOT / "docs" / "own-study.md").read_text(encoding="utf-8")
 MCLS = [sys.executable, "-m", "mcls"]
 
 TABLES = {  # three tables that are not in the project; the third has what tables of the world have
@@ -63,26 +57,6 @@ def run(folder, *args, code=0):
     assert done.returncode == code, f"{args}\n{done.stdout}\n{done.stderr}"
     assert "Traceback" not in done.stderr
     return done.stdout
-
-
-def test_every_command_of_the_page_runs(tmp_path):
-    (tmp_path / "datasets").mkdir()
-    for name in ("iris", "wine", "glass", "thyroid"):
-        shutil.copy(ROOT / "datasets" / f"{name}.csv", tmp_path / "datasets")
-    for name, text in re.findall(r"^```(?:python|yaml|csv) ([\w.]+)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL):
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    commands = re.findall(r"^```sh\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-    for line in "".join(commands).splitlines():
-        out = run(tmp_path, *shlex.split(line)[1:])
-        if "latex" in line:
-            assert out.startswith("\\begin{longtable}")
-    text = (tmp_path / "results" / "study" / "report.html").read_text(encoding="utf-8")
-    assert "beside published figures" in text
-    assert "honeine2013 (another protocol)" in text
-    assert "thyroid" in (tmp_path / "results" / "board" / "report.html").read_text(encoding="utf-8")
-    exported = pd.read_csv(tmp_path / "study-results.csv")
-    assert set(exported["metric"]) == {"balanced-error", "error", "macro-f1"}
-    assert len(exported) == 3 * 3 * 2 * 3
 
 
 def test_a_study_of_tables_of_the_world_killed_and_resumed(tmp_path):

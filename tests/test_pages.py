@@ -1,7 +1,8 @@
 """The pages of the documentation keep their word: every code block runs, in the order of its page.
 
 A page's ``python`` blocks share one namespace and its ``sh`` blocks one folder, which has the configs and data sets
-of a checkout. What is not meant to be run is marked ``text``, ``yaml``, ``toml`` or another language.
+of a checkout. A block with the name of a file, as in "```yaml study.yaml", is that file in the folder. What is not
+meant to be run is marked ``text``, ``yaml``, ``toml`` or another language.
 """
 
 import os
@@ -24,10 +25,17 @@ def blocks(page):
     return re.findall(r"^```(python|sh)\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
 
 
+def files(page):
+    text = page.read_text(encoding="utf-8")
+    return re.findall(r"^```\w+ ([\w-]+\.[\w.]+)\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.stem)
 def test_the_code_of_a_page_runs(page, tmp_path):
     for name in ("configs", "datasets"):
         shutil.copytree(ROOT / name, tmp_path / name)
+    for name, content in files(page):
+        (tmp_path / name).write_text(content, encoding="utf-8")
     scripts = Path(sys.executable).parent
     environment = {**os.environ, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}", "MPLBACKEND": "agg"}
     python = []

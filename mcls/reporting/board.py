@@ -189,7 +189,9 @@ def share_tested(row: StudyRow, splits: np.ndarray) -> float:
 
 def find_board(studies: Studies, text: str) -> Board:
     """The board of an experiment or a suite: by the name of its folder of results, or by its file."""
-    suite = read_suite(studies.out / text / SUITE_FILE) or read_suite(Path(text))
+    suite = None
+    if text not in studies.experiments():  # a folder of configs may have the name of an experiment
+        suite = read_suite(studies.out / text / SUITE_FILE) or read_suite(Path(text))
     if suite is not None:
         return Board(suite.name, [studies.experiment(name) for name in names_of(suite.configs, studies)])
     study = studies.experiment(text)

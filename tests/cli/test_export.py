@@ -1,0 +1,90 @@
+"""``mcls export``, ``mcls report NAME`` and suites on the command line: a small run, and mistakes in one line."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from ..command import call
+
+SMALL = """\
+datasets: [{sets}]
+machines: [oneLSM, ovO]
+folds: 3
+replicates: 1
+nested: 1
+inner_folds: 2
+grid: {{gamma: [0.25, 4], sigma: [0.5, 2]}}
+"""
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    """Results of a suite of two configs."""
+    folder = tmp_path_factory.mktemp("suite")
+    (folder / "one.yaml").write_text(SMALL.format(sets="iris:features=sepal-length+petal-width"))
+    (folder / "two.yaml").write_text(SMALL.format(sets="'wine:sample=60'"))
+    (folder / "both.yaml").write_text("suite: [one.yaml, two.yaml]\n")
+    code, out, err = call("run", folder / "both.yaml", "-j", 1, "--out", folder / "results")
+    assert code == 0, err
+    assert "both: error, %" in out
+    assert "average rank" in out
+    assert "one: tests against oneLSM" in out
+    return folder / "results"
+
+
+def test_a_suite_has_a_leaderboard_under_its_name(lab):
+    text = (lab / "both" / "report.html").read_text(encoding="utf-8")
+    assert "wine:sample=60" in text
+    assert "honest beside optimistic" in text
+    for args in (("plot", "ranks", "both"), ("tables", "both"), ("report", "both", "--against", "ovO")):
+        assert call(*args, "--out", lab)[0] == 0
+    assert (lab / "figures" / "both-ranks.svg").is_file()
+
+
+def test_the_figures_that_need_a_grid_or_a_plane(lab):
+    assert "one-sweep-" in call("plot", "sweep", "one", "--machine", "oneLSM", "--out", lab)[1]
+    code, out, err = call("plot", "regions", "one", "--machine", "oneLSM", "--out", lab)
+    assert code == 0, err
+    assert out.count("one-regions-") == 2
+    code, _, err = call("plot", "regions", "two", "--out", lab)
+    assert code == 2
+    assert "need a data set of two features, this one has 13" in err
+
+
+def test_export_writes_one_row_per_cell_and_metric(lab, tmp_path):
+    assert call("export", "both", "-o", tmp_path / "r.csv", "--out", lab)[0] == 0
+    table = pd.read_csv(tmp_path / "r.csv")
+    assert len(table) == 2 * 2 * 2  # data sets, machines, the protocol and the nested estimate
+    assert call("export", "one", "-o", "-", "--predictions", "--out", lab)[1].count("\n") == 1 + 150 * 2
+
+
+@pytest.mark.parametrize(
+    "args, message",
+    [
+        (["export", "one", "-o", "r.xlsx"], "exported as .csv or .parquet"),
+        (["export", "nowhere", "-o", "r.csv"], "unknown experiment 'nowhere'"),
+        (["export", "one", "-o", "none/r.csv"], "there is no folder none"),
+        (["export", "glass", "-o", "r.csv"], "has no finished cells; to run them: mcls run glass"),
+        (["report", "nowhere"], "unknown experiment 'nowhere'"),
+        (["report", "one", "--against", "ovX"], "unknown machine of one 'ovX'"),
+        (["report", "one", "--quick"], "--quick belongs to the papers' report"),
+        (["report", "--against", "ovO"], "--against belongs to the report of an experiment"),
+        (["plot", "ranks", "one", "--metric", "kapa"], "unknown metric of one 'kapa'"),
+    ],
+)
+def test_mistakes_are_one_line(args, message, lab, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, _, err = call(*args, "--out", lab)
+    assert code == 2
+    assert message in err
+    assert err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_published_figures_with_a_mistake_stop_a_run_before_it_begins(tmp_path):
+    (tmp_path / "one.yaml").write_text(SMALL.format(sets="iris"))
+    (tmp_path / "one.published.csv").write_text("dataset,machine,value\niris,oneLSM,two\n")
+    code, _, err = call("run", tmp_path / "one.yaml", "--out", tmp_path / "results")
+    assert code == 2
+    assert "one.published.csv:2: the value 'two' is not a number" in err
