@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mcls.cli.documents import Json
 from mcls.cli.guard import Force, output_option
 from mcls.cli.own_tables import (
     Categorical,
@@ -74,6 +75,7 @@ def fit(
         str, typer.Option(metavar="K", help="Folds of the cross-validation; loo leaves out one row at a time.")
     ] = "10",
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the folds and samples.")] = 0,
+    as_json: Json = False,
 ) -> None:
     """Fit a machine to a table of your own, its parameters chosen by exact cross-validation.
 
@@ -91,6 +93,7 @@ def fit(
 
     Example: mcls fit flowers.csv --target species -o flowers.mcls
     """
+    from mcls.cli.documents import fit_content, print_json
     from mcls.cli.guard import beside, check_output, interruptible, open_output
     from mcls.cli.progress import Steps
     from mcls.cli.show import print_note
@@ -125,6 +128,9 @@ def fit(
         with open_output(output) as stream:
             stream.write(dump(fitted.model))
     with beside(output):
+        if as_json:
+            print_json("fit", fit_content(fitted, output))
+            return
         _print(fitted, automatic_grid=grid == "auto")
         echo(f"model written to {output}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -102,6 +103,8 @@ def fit_columns(
     # As read, not as scaled: a table of numbers has the fingerprint that load_table gives it.
     data = Dataset(path.name, encoder.plain(values), labels.codes, labels.levels, encoder.feature_names)
     wrong = float((selection.predictions != y[selection.rows]).mean())  # of all folds together
+    honest = selection.predictions if selection.nested_predictions is None else selection.nested_predictions
+    confusion = Confusion.of(y[selection.tested], honest, selection.estimator.classes_)
     facts = Facts(
         file=path.name,
         fingerprint=data.fingerprint,
@@ -119,11 +122,16 @@ def fit_columns(
         nested_error=selection.nested_error,
         notes=[*notes, *selection.notes],
         dropped=read.dropped,
+        confusion=_in_order(confusion, data.classes),
     )
     model = TableModel(selection.estimator, encoder, labels.name, facts)
-    honest = selection.predictions if selection.nested_predictions is None else selection.nested_predictions
-    confusion = Confusion.of(y[selection.tested], honest, selection.estimator.classes_)
     return Fitted(model, selection, confusion, ranking)
+
+
+def _in_order(confusion: Confusion, classes: Sequence[str]) -> list[list[int]]:
+    """The counts with rows and columns in the order of ``Facts.classes``."""
+    places = [confusion.true.index(name) for name in classes]
+    return confusion.counts[np.ix_(places, places)].tolist()
 
 
 def _check_savable(machine: str) -> None:
