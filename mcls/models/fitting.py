@@ -89,6 +89,11 @@ def fit_columns(
         notes.append(
             f"column '{columns[0].name}' counts the rows: where the file is sorted, it gives the class away"
         )
+    if any(column.gaps is not None for column in columns):
+        notes.append(
+            "missing values are filled in from all rows, as the scaling comes from all rows; "
+            "a config with scaling: fold learns both from the training rows of each fold"
+        )
     if say is not None:
         for note in notes:
             say(note)
