@@ -11,6 +11,7 @@ from mcls.kernels import RADIAL, kernel_matrix
 from mcls.machines.base import BaseMachine, Fold, Point, rows_per_block
 from mcls.parameters import Check, Choice, Positive, Whole, width
 from mcls.solvers import lsm, nystrom
+from mcls.solvers.landmarks import draw_rows
 from mcls.solvers.metric import METRICS, Round, outer_products, rounds, transform
 
 Array = np.ndarray
@@ -123,7 +124,7 @@ class RFM(BaseMachine):
         """Metric, rows (m, r) in it and coefficients (γ, m, ℓ) after each wanted number of rounds, at its γ's."""
         Y = lsm.indicators(y, n_classes)
         most = self.n_landmarks if self.solver == "nystrom" else _METRIC_ROWS
-        some = nystrom.draw_landmarks(len(X), most, self.random_state)
+        some = draw_rows(len(X), most, self.random_state)
         found = {}
         path = rounds(X[some], Y[some], self.kernel, self.sigma, max(wanted), self.metric)
         for made, current in enumerate(path):

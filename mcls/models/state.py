@@ -21,7 +21,7 @@ from mcls.machines.registry import MACHINES
 Array = np.ndarray
 
 #: Helpers that a fitted machine may hold: class name → module. Their attributes are plain values.
-_PARTS = {"BinaryMachines": "mcls.coding.binary"}
+_PARTS = {"BinaryMachines": "mcls.coding.binary", "ProbabilityMap": "mcls.solvers.calibration"}
 _NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -129,9 +129,9 @@ def _decode(value: Any, arrays: list[Array]) -> Any:
         return _part(value["part"], {key: _decode(item, arrays) for key, item in value["state"].items()})
     ((tag, content),) = value.items()
     if tag == "array":
-        return arrays[_index(content)]
+        return arrays[array_index(content)]
     if tag == "scalar":
-        return arrays[_index(content)][()]
+        return arrays[array_index(content)][()]
     if tag == "float":
         return _NOT_FINITE[content]
     if tag == "dict":
@@ -148,7 +148,8 @@ def _decode(value: Any, arrays: list[Array]) -> Any:
     raise McLsError(f"values of kind {tag[:80]!r} are not known")
 
 
-def _index(content: Any) -> int:
+def array_index(content: Any) -> int:
+    """The number of an array in a model file."""
     if not isinstance(content, int) or isinstance(content, bool) or content < 0:
         raise McLsError("an array is not given by its number")
     return content
@@ -162,5 +163,5 @@ def _part(name: Any, attributes: dict[str, Any]) -> Any:
     for key, value in attributes.items():
         if not key.isidentifier() or key.startswith("_"):
             raise McLsError(f"{key[:80]!r} is no attribute of {name}")
-        setattr(made, key, value)
+        vars(made)[key] = value  # also of a frozen class
     return made
