@@ -30,7 +30,7 @@ Array = np.ndarray
 
 def _gives_probabilities(classifier: TableClassifier) -> bool:
     check_is_fitted(classifier)
-    return hasattr(classifier.model_.estimator, "predict_proba")
+    return classifier.model_.has_probabilities
 
 
 class TableClassifier(ClassifierMixin, BaseEstimator):
@@ -53,6 +53,12 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         Also find the error with the parameters chosen inside each fold.
     groups : "equal rows" or None
         Whether rows with the same features are kept in one fold.
+    metric : str
+        What the parameters are chosen by, such as ``"balanced error"``; see ``mcls fit --metric``.
+    class_weight : None or "balanced"
+        Weights of the classes.
+    calibration : None, "temperature", "matrix" or "auto"
+        How scores become probabilities; with None there is no ``predict_proba``.
     drop, keep, categorical, ordinal, missing
         What columns are for: see :class:`~mcls.data.formats.ColumnRules`.
     strict : bool
@@ -87,6 +93,9 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         seed: int = 0,
         nested: bool = False,
         groups: Any = EQUAL_ROWS,
+        metric: str = "error",
+        class_weight: str | None = None,
+        calibration: str | None = None,
         drop: Sequence[str] = (),
         keep: Sequence[str] = (),
         categorical: Sequence[str] = (),
@@ -100,6 +109,9 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         self.seed = seed
         self.nested = nested
         self.groups = groups
+        self.metric = metric
+        self.class_weight = class_weight
+        self.calibration = calibration
         self.drop = drop
         self.keep = keep
         self.categorical = categorical
@@ -118,7 +130,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
             Class labels.
         """
         rules = ColumnRules(self.drop, self.keep, self.categorical, self.ordinal, self.missing)
-        check_machine(self.machine, self.grid)
+        check_machine(self.machine, self.grid, self.class_weight)
         table = self._table(X, reset=True)
         y = column_or_1d(y, warn=True)
         check_consistent_length(next(iter(table.values())), y)
@@ -136,6 +148,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         labels = TextColumn("class", codes, tuple(str(name) for name in self.classes_.tolist()), None)
         read = ReadTable(columns, labels, dropped, TableFormat(decimal="."), [])
         settings = {"folds": self.folds, "seed": self.seed, "nested": self.nested, "groups": self.groups}
+        settings |= {"metric": self.metric, "class_weight": self.class_weight, "calibration": self.calibration}
         fitted = fit_columns(read, Path("a data frame"), self.machine, self.grid, rules, **settings)
         self.model_, self.selection_ = fitted.model, fitted.selection
         return self

@@ -80,6 +80,15 @@ def test_what_is_refused(frame):
         found.predict(X.drop(columns="flag"))
 
 
+def test_probabilities_where_they_are_asked_for(frame):
+    X, y = frame.drop(columns="kind"), frame["kind"]
+    found = TableClassifier(POINT, folds=3, missing="impute", calibration="temperature").fit(X, y)
+    P = found.predict_proba(X)
+    assert np.allclose(P.sum(axis=1), 1)
+    assert (found.classes_[P.argmax(axis=1)] == found.predict(X)).mean() > 0.9
+    assert not hasattr(TableClassifier(POINT, folds=3, missing="impute").fit(X, y), "predict_proba")
+
+
 def test_numbers_as_an_array_or_a_frame_are_one(tmp_path):
     iris = pd.read_csv(datasets_dir() / "iris.csv")
     X, y = iris.drop(columns="class"), iris["class"]
