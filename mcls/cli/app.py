@@ -10,6 +10,7 @@ import typer
 from mcls.cli import data, store
 from mcls.cli.compare import compare
 from mcls.cli.evaluate import evaluate
+from mcls.cli.explain import explain
 from mcls.cli.export import export
 from mcls.cli.fit import fit
 from mcls.cli.init import init
@@ -132,7 +133,7 @@ def _one_line(error: Exception) -> str:
 app.add_typer(data.app, name="data")
 app.add_typer(store.app, name="store")
 
-for _command in (run, validate, init, compare, machines, labelbooks, fit, predict, evaluate, inspect):
+for _command in (run, validate, init, compare, machines, labelbooks, fit, predict, evaluate, inspect, explain):
     app.command()(_command)
 app.command()(tables)
 app.command()(plot)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from mcls.cli.documents import Json
 from mcls.cli.run import Engine, Jobs, Out
 from mcls.terminal import echo
 
@@ -35,6 +36,7 @@ def compare(
     out: Out = Path("results"),
     jobs: Jobs = 0,
     fresh: Annotated[bool, typer.Option("--fresh", help="Compute everything, whatever is there.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Compare machines by five replications of two-fold cross-validation, parameters chosen inside each half.
 
@@ -76,6 +78,12 @@ def compare(
     tests = [name for name, wanted in (("f", ftest), ("t", ttest), ("mcnemar", mcnemar)) if wanted]
     titles, result = experiment.titles, experiment.ranking()
     many, paired = len(titles) > 2, result is None or bool(tests)
+    if as_json:
+        from mcls.cli.documents import comparison_content, print_json
+
+        print_json("compare", comparison_content(experiment))
+        print_failures(outcome)
+        raise typer.Exit(0 if outcome.ok else 1)
     if many and not (csv and paired):
         columns, rows = rank_table(*experiment.errors(), titles, result)
         if csv:

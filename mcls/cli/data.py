@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mcls.cli.documents import Json, print_json
 from mcls.cli.plain import App
 from mcls.errors import McLsError
 from mcls.terminal import echo, make_console, output
@@ -36,6 +37,25 @@ OFFLINE = {
 }
 
 
+def _content(card: Card, cached: bool) -> dict[str, Any]:
+    """A card as values."""
+    size = card.size
+    return {
+        "name": card.name,
+        "title": card.title,
+        "rows": None if size is None else size.rows,
+        "features": None if size is None else size.features,
+        "classes": None if size is None else size.classes,
+        "origin": card.origin,
+        "cached": cached,
+        "options": {key: list(option.choices) for key, option in card.options.items()},
+        "fingerprint": card.fingerprint,
+        "licence": card.licence,
+        "citation": card.citation,
+        "homepage": card.homepage,
+    }
+
+
 def _print(table: Table) -> None:
     """Print a table; nothing is cut off when the output goes to a pipe or a file."""
     with output(highlight=False, markup=False, width=None if sys.stdout.isatty() else 200) as console:
@@ -45,13 +65,17 @@ def _print(table: Table) -> None:
 @app.command(
     "list", epilog="Examples:  mcls data list   |   mcls data list | grep shipped", help="List all data sets."
 )
-def list_sets() -> None:
-    """Print one line a card, with the size of what is loaded when no option is given."""
+def list_sets(as_json: Json = False) -> None:
+    """Print one line per card, with the size of what is loaded when no option is given."""
     from rich.table import Table
 
     from mcls.data.cache import is_cached
     from mcls.data.cards import card_names, load_card
 
+    if as_json:
+        cards = [load_card(name) for name in card_names()]
+        print_json("data", {"datasets": [_content(card, is_cached(card)) for card in cards]})
+        return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("name", "rows", "features", "classes", "offline", "cached", "options"):
         number = heading in {"rows", "features", "classes"}
@@ -70,7 +94,10 @@ def list_sets() -> None:
 
 
 @app.command(epilog="Examples:  mcls data show vowel   |   mcls data show pavia-university")
-def show(name: Annotated[str, typer.Argument(help="A name that [bold]mcls data list[/bold] shows.")]) -> None:
+def show(
+    name: Annotated[str, typer.Argument(help="A name that [bold]mcls data list[/bold] shows.")],
+    as_json: Json = False,
+) -> None:
     """Show a data set's card: what it is, its options, where it comes from, whom to cite."""
     from rich.table import Table
 
@@ -79,6 +106,9 @@ def show(name: Annotated[str, typer.Argument(help="A name that [bold]mcls data l
     from mcls.data.variants import ROW_OPTIONS
 
     card = load_card(name)
+    if as_json:
+        print_json("data", {"datasets": [_content(card, is_cached(card))]})
+        return
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="bold", no_wrap=True)
     grid.add_column(overflow="fold", max_width=120)

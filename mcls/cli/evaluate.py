@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mcls.cli.documents import Json
 from mcls.cli.guard import Force
 from mcls.cli.own_tables import Decimal, Delimiter, Encoding, Strict, from_standard_input
 from mcls.cli.predict import Model
@@ -40,6 +41,7 @@ def evaluate(
     delimiter: Delimiter = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
+    as_json: Json = False,
 ) -> None:
     """Print the error and other metrics, each class's recall and precision, and the confusion matrix of a model.
 
@@ -53,6 +55,7 @@ def evaluate(
 
     Example: mcls evaluate flowers.mcls labelled.csv --picture confusion.png
     """
+    from mcls.cli.documents import print_json
     from mcls.cli.guard import check_output, interruptible
     from mcls.cli.progress import Steps
     from mcls.cli.show import print_note, print_table
@@ -70,6 +73,11 @@ def evaluate(
     with interruptible("nothing was written; the same command starts again"):
         with Steps() as on_step:
             found = judge_table(loaded, table, print_note, on_step, form, Care(strict=strict))
+        if as_json:
+            print_json("evaluate", _content(loaded, table, found, form))
+            if picture is not None:
+                found.draw(picture)
+            return
         echo(_error(loaded, table, found, form))
         echo(show_metrics({name: value for name, value in found.metrics().items() if name != "error"}))
         print_table(None, *found.table())
@@ -80,6 +88,25 @@ def evaluate(
             found.draw(picture)
             curves = "" if found.probabilities is None else ", reliability and ROC curves"
             echo(f"confusion matrix{curves} drawn to {picture}")
+
+
+def _content(model: TableModel, table: Path, found: Confusion, form: TableFormat) -> dict[str, Any]:
+    """What was found, as values."""
+    from mcls.cli.documents import confusion_content
+    from mcls.evaluation.statistics import wilson
+    from mcls.models.streaming import is_training_table
+
+    return {
+        "table": table.name,
+        "training_table": found.n == model.facts.rows and is_training_table(model, table, form),
+        "rows": found.n,
+        "mistakes": found.mistakes,
+        "error": found.error,
+        "interval": wilson(found.mistakes, found.n),
+        "always_largest": found.error_of_always(model.facts.largest_class),
+        "metrics": found.metrics(),
+        "confusion": confusion_content(found),
+    }
 
 
 def _error(model: TableModel, table: Path, found: Confusion, form: TableFormat) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mcls.cli.documents import Json
 from mcls.cli.guard import Force, output_option
 from mcls.cli.own_tables import (
     Categorical,
@@ -118,6 +119,7 @@ def fit(
         ),
     ] = "10",
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the folds and samples.")] = 0,
+    as_json: Json = False,
 ) -> None:
     """Fit a machine to a table of your own, its parameters chosen by exact cross-validation.
 
@@ -138,6 +140,7 @@ def fit(
 
     Example: mcls fit flowers.csv --target species -o flowers.mcls
     """
+    from mcls.cli.documents import fit_content, print_json
     from mcls.cli.guard import beside, check_output, interruptible, open_output
     from mcls.cli.progress import Steps
     from mcls.cli.show import print_note
@@ -186,6 +189,9 @@ def fit(
         with open_output(output) as stream:
             stream.write(dump(fitted.model))
     with beside(output):
+        if as_json:
+            print_json("fit", fit_content(fitted, output))
+            return
         _print(fitted, automatic_grid=grid == "auto")
         if test is not None:
             judged = judge_table(fitted.model, test, print_note)

@@ -38,7 +38,7 @@ def check_output(path: Path, *inputs: Path, kind: str, force: bool) -> None:
     ----------
     inputs : Path
         Files that the command reads: none of them is ever written to.
-    kind : {"model", "table", "picture", "config"}
+    kind : {"model", "table", "picture", "card", "config"}
         What the command writes. An existing file of this kind is replaced, but not a config, which may have been
         edited.
     force : bool
@@ -81,6 +81,9 @@ def _holds(path: Path, kind: str) -> bool:
     try:
         if kind == "model":
             return is_archive(path)
+        if kind == "card":
+            with path.open("rb") as stream:
+                return stream.read(14) == b"# Model card: "
         if kind == "picture":
             with path.open("rb") as stream:
                 return stream.read(5).startswith((b"\x89PNG", b"%PDF-", b"<?xml"))

@@ -2,20 +2,52 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
+from mcls.cli.documents import Json
+from mcls.cli.guard import Force
 from mcls.cli.predict import Model
 
 
-def inspect(model: Model) -> None:
+def inspect(
+    model: Model,
+    card: Annotated[
+        Path | None,
+        typer.Option("--card", metavar="CARD.md", help="Write a model card in Markdown; - is standard output."),
+    ] = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
     """Say what a model file holds: machine, data, columns, parameters, errors, versions.
 
-    Example: mcls inspect flowers.mcls
+    Examples: mcls inspect flowers.mcls, mcls inspect flowers.mcls --card flowers.md
     """
+    from mcls.cli.documents import model_content, print_json
+    from mcls.cli.guard import check_output, open_output, place
     from mcls.cli.show import print_table
+    from mcls.models.card import model_card
     from mcls.models.describe import describe
-    from mcls.models.saving import load_with_versions
+    from mcls.models.saving import load_table_model, load_with_versions
+    from mcls.models.table import TableModel
+    from mcls.terminal import echo
 
+    if card is not None:
+        where = place(card) or card
+        check_output(where, model, kind="card", force=force)
+        table_model, versions = load_table_model(model)
+        with open_output(where) as stream:
+            stream.write(model_card(table_model, versions, model.name).encode("utf-8"))
+        if str(where) != "-":
+            echo(f"model card written to {where}")
+        return
     loaded, versions = load_with_versions(model)
+    if as_json:
+        table = model_content(loaded) if isinstance(loaded, TableModel) else {}
+        kind = type(loaded.estimator if isinstance(loaded, TableModel) else loaded).__name__
+        print_json("inspect", {"model": str(model), "class": kind, "versions": versions, **table})
+        return
     print_table(None, ["", model.name], describe(loaded, versions))
     typer.echo("the checksum fits: the file is as it was written")

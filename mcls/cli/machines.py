@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from mcls.cli.documents import Json
+
+if TYPE_CHECKING:
+    from mcls.machines.registry import Machine
 
 
 def machines(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Explain this machine.")] = None,
+    as_json: Json = False,
 ) -> None:
     """List the machines, or explain one: its problem, parameters and reference.
 
@@ -16,6 +22,12 @@ def machines(
     """
     from mcls.machines.registry import MACHINES, get_machine
 
+    if as_json:
+        from mcls.cli.documents import print_json
+
+        chosen = list(MACHINES.values()) if name is None else [get_machine(name)]
+        print_json("machines", {"machines": [_content(machine) for machine in chosen]})
+        return
     if name is None:
         from mcls.plugins import entry_names
 
@@ -46,6 +58,17 @@ def machines(
             f" (tuned over {values if isinstance(values, str) else '+'.join(map(str, values))})" if values else ""
         )
         typer.echo(f"  {option} = {default!r}{fixed}{tuned}")
+
+
+def _content(machine: Machine) -> dict[str, Any]:
+    """A machine as values."""
+    return {
+        "name": machine.name,
+        "summary": machine.summary,
+        "reference": machine.reference,
+        "grid": dict(machine.grid),
+        "origin": _origin("machine", machine.name) or "mcls",
+    }
 
 
 def labelbooks() -> None:

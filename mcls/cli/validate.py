@@ -7,12 +7,14 @@ from typing import Annotated
 
 import typer
 
+from mcls.cli.documents import Json
 from mcls.cli.show import print_note
 from mcls.terminal import counted, echo
 
 
 def validate(
     config: Annotated[str, typer.Argument(metavar="CONFIG", help="A YAML file, or the name of a shipped config.")],
+    as_json: Json = False,
 ) -> None:
     """Check a config and its data, and say how much work it is.
 
@@ -24,6 +26,21 @@ def validate(
     path = find_config(config)
     loaded = load_config(path)
     plan = Experiment.prepare(loaded, path.parent, Path("results")).plan
+    if as_json:
+        from mcls.cli.documents import print_json
+
+        content = {
+            "config": str(path),
+            "name": loaded.name,
+            "datasets": [entry.label for entry in loaded.datasets],
+            "machines": len(plan.rows) // len(loaded.datasets),
+            "replicates": loaded.n_replicates,
+            "protocol": loaded.protocol,
+            "cells": len(plan.cells),
+            "notes": list(plan.notes),
+        }
+        print_json("validate", content)
+        return
     for note in plan.notes:
         print_note(note)
     amounts = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -134,6 +135,11 @@ def fit_columns(
         notes.append(
             f"column '{columns[0].name}' counts the rows: where the file is sorted, it gives the class away"
         )
+    if any(column.gaps is not None for column in columns):
+        notes.append(
+            "missing values are filled in from all rows, as the scaling comes from all rows; "
+            "a config with scaling: fold learns both from the training rows of each fold"
+        )
     if say is not None:
         for note in notes:
             say(note)
@@ -149,6 +155,10 @@ def fit_columns(
     # As read, not as scaled: a table of numbers has the fingerprint that load_table gives it.
     data = Dataset(path.name, encoder.plain(values), labels.codes, labels.levels, encoder.feature_names)
     wrong = float((selection.predictions != y[selection.rows]).mean())  # of all folds together
+    shown = selection.out_of_fold
+    confusion = Confusion.of(
+        y[shown.rows], shown.predictions, selection.estimator.classes_, probabilities=shown.probabilities
+    )
     facts = Facts(
         file=path.name,
         fingerprint=data.fingerprint,
@@ -170,13 +180,16 @@ def fit_columns(
         metrics=selection.metrics if list(selection.metrics) != [ERROR.name] else {},
         group=group,
         weight=weight,
+        confusion=_in_order(confusion, data.classes),
     )
     model = TableModel(selection.estimator, encoder, labels.name, facts, selection.conformal, selection.costs)
-    shown = selection.out_of_fold
-    confusion = Confusion.of(
-        y[shown.rows], shown.predictions, selection.estimator.classes_, probabilities=shown.probabilities
-    )
     return Fitted(model, selection, confusion, ranking)
+
+
+def _in_order(confusion: Confusion, classes: Sequence[str]) -> list[list[int]]:
+    """The counts with rows and columns in the order of ``Facts.classes``."""
+    places = [confusion.true.index(name) for name in classes]
+    return confusion.counts[np.ix_(places, places)].tolist()
 
 
 def _check_savable(machine: str) -> None:

@@ -40,6 +40,9 @@ class Facts(BaseModel):
     cv_interval: tuple[float, float] | None = Field(None, description="95 % (Wilson); None in older models")
     nested_error: float | None = None
     notes: list[str] = Field(default_factory=list)
+    confusion: list[list[int]] | None = Field(
+        None, description="true × predicted out of fold, nested if that was asked for; None in older models"
+    )
     dropped: list[str] = Field(
         default_factory=list, description="columns of the training table that were left out"
     )

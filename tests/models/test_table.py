@@ -120,4 +120,4 @@ def test_models_of_before_are_still_read(fitted):
     content = fitted.model.to_json()
     for name in ("cv_interval", "dropped"):
         del content["facts"][name]
-    assert TableModel.from_json(content, fitted.model.estimator).facts.cv_interval is None
+    assert TableModel.from_json(content, fitted.model.estimator, {}).facts.cv_interval is None

@@ -14,6 +14,12 @@ from .places import Place
 ROWS = [f"{i % 7 + 3.5 * (i % 2)},{i * 0.25},{'red' if i % 2 else 'blue'},{'ab'[i % 2]}" for i in range(16)]
 TABLE = ("size,age,hue,kind\n" + "\n".join(ROWS) + "\n").encode()
 ONE_POINT = ("--machine", "oneLSM:gamma=0.5,sigma=1", "--folds", 2)
+#: What columns are for and how the table is written, most often not said.
+RULES = ((),) * 6 + (
+    ("--missing", "impute"), ("--missing", "impute", "--ordinal", "hue=blue<red"), ("--categorical", "size"),
+    ("--drop", "*e"), ("--missing", "impute", "--categorical", "[sah]*"),
+)  # fmt: skip
+FORMS = ((),) * 8 + (("--decimal", ","), ("--delimiter", ";"), ("--encoding", "latin-1"), ("--encoding", "utf-16"))
 CONFIG = """\
 name: lab
 datasets: {path: t.csv, target: "%s"}
@@ -44,11 +50,18 @@ class Tables(Mutated):
         target = r.choice(("kind", "kind", "kind", "-1", "0", "hue", "9"))
         header = r.choice(((), (), (), ("--header",), ("--no-header",)))
         command = r.choice(("fit", "fit", "predict", "predict", "evaluate", "init", "run", "dry-run"))
+        rules = r.choice(RULES)
+        form = r.choice(FORMS)
         if command == "fit":
+            header = (*header, *rules, *form)
             args = ("fit", name, "--target", target, *header, *ONE_POINT, "-o", "m.mcls")
             return Tally(1, judged(place, *args, makes=("work/m.mcls",))[1])
         if command == "predict":
-            scores = r.choice(((), ("--scores",)))
+            scores = (
+                *r.choice(((), ("--scores",))),
+                *r.choice(((), ("--on-error", "skip"), ("--strict",))),
+                *form,
+            )
             return Tally(
                 1, judged(place, "predict", "good.mcls", name, "-o", "o.csv", *scores, makes=("work/o.csv",))[1]
             )

@@ -1,0 +1,96 @@
+"""The classifier of data frames: as scikit-learn wants it, as ``mcls fit`` does it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import cross_val_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import mcls
+from mcls import TableClassifier
+from mcls.data.formats import ColumnRules
+from mcls.errors import McLsError
+from mcls.models.fitting import fit_table
+from mcls.resources import datasets_dir
+
+POINT = "oneLSM:gamma=0.1,sigma=1"
+
+
+@parametrize_with_checks([TableClassifier(POINT, folds=2, groups=None)])
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture
+def frame():
+    rng = np.random.default_rng(0)
+    n = 60
+    kind = rng.integers(0, 3, n)
+    made = pd.DataFrame(
+        {
+            "x": rng.normal(size=n) + 2 * kind,
+            "n": pd.array(rng.integers(0, 5, n), dtype="Int64"),
+            "shop": rng.choice([101, 205], n),
+            "size": pd.Categorical(np.array(["S", "M", "L"])[kind]),
+            "when": pd.Timestamp("2024-01-31") + pd.to_timedelta(rng.integers(0, 900, n), "D"),
+            "flag": rng.random(n) < 0.5,
+            "kind": kind * 5,
+        }
+    )
+    made.loc[[3, 8, 20, 41], "x"] = np.nan
+    made.loc[[5, 9], "n"] = pd.NA
+    return made
+
+
+def test_the_model_of_the_command_line(frame, tmp_path):
+    options = {"missing": "impute", "categorical": ["shop"], "ordinal": ["size=S<M<L"]}
+    found = TableClassifier(POINT, folds=3, **options).fit(frame.drop(columns="kind"), frame["kind"])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    other = fit_table(tmp_path / "t.csv", "kind", POINT, folds=3, rules=ColumnRules(**options)).model
+    assert found.model_.encoder == other.encoder
+    assert found.classes_.tolist() == [0, 5, 10]
+    assert found.predict(frame).tolist() == [int(name) for name in other.predict(frame)]
+    scores = found.decision_function(frame)
+    assert np.array_equal(found.classes_[scores.argmax(axis=1)], found.predict(frame))
+    found.save(tmp_path / "m.mcls")
+    assert np.array_equal(mcls.load(tmp_path / "m.mcls").predict(frame), other.predict(frame))
+    assert cross_val_score(found, frame.drop(columns="kind"), frame["kind"], cv=3).mean() > 0.6
+
+
+def test_what_is_refused(frame):
+    X, y = frame.drop(columns="kind"), frame["kind"]
+    with pytest.raises(
+        McLsError, match=r"2 columns cannot be learnt from: 'x' misses a value: .* --missing impute"
+    ):
+        TableClassifier(POINT).fit(X, y)
+    for options, complaint in (
+        ({"missing": "guess"}, "unknown rule"),
+        ({"drop": ["z*"]}, "unknown column"),
+        ({"ordinal": ["size=S<M"], "missing": "impute"}, "has 'L', which its order"),
+        ({"machine": "sk:RidgeClassifier"}, "a model file cannot hold"),
+    ):
+        with pytest.raises(McLsError, match=complaint):
+            TableClassifier(**{"machine": POINT, **options}).fit(X, y)
+    found = TableClassifier(POINT, folds=2, missing="impute", strict=True).fit(X, y)
+    with pytest.raises(McLsError, match="column 'size': 'XL' was not in the training table"):
+        found.predict(X.assign(size="XL"))
+    with pytest.raises(McLsError, match="column 'flag' is missing"):
+        found.predict(X.drop(columns="flag"))
+
+
+def test_probabilities_where_they_are_asked_for(frame):
+    X, y = frame.drop(columns="kind"), frame["kind"]
+    found = TableClassifier(POINT, folds=3, missing="impute", calibration="temperature").fit(X, y)
+    P = found.predict_proba(X)
+    assert np.allclose(P.sum(axis=1), 1)
+    assert (found.classes_[P.argmax(axis=1)] == found.predict(X)).mean() > 0.9
+    assert not hasattr(TableClassifier(POINT, folds=3, missing="impute").fit(X, y), "predict_proba")
+
+
+def test_numbers_as_an_array_or_a_frame_are_one(tmp_path):
+    iris = pd.read_csv(datasets_dir() / "iris.csv")
+    X, y = iris.drop(columns="class"), iris["class"]
+    a, b = TableClassifier(POINT, folds=3).fit(X, y), TableClassifier(POINT, folds=3).fit(X.to_numpy(), y)
+    assert np.array_equal(a.decision_function(X), b.decision_function(X.to_numpy()))
