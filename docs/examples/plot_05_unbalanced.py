@@ -3,7 +3,7 @@ Unbalanced classes
 ==================
 
 In ecoli the largest class has 143 rows and the two smallest have two each. Choosing by the error leaves small classes
-alone; choosing by the balanced error, with classes of equal total weight, gives up some rows of the large ones for them.
+alone; choosing by the balanced error, with classes of equal total weight, gives some of the large ones for them.
 """
 
 import matplotlib.pyplot as plt
