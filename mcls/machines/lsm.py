@@ -12,7 +12,7 @@ from mcls.kernels import PRECOMPUTED, KernelFunction
 from mcls.machines.base import ClassWeight, Fold, KernelMachine, Point, WeightedMachine, rows_per_block
 from mcls.machines.labels import LabelMachine, decide, gammas_of
 from mcls.parameters import Check, Choice, Positive, Whole
-from mcls.solvers import lanczos, lsm, nystrom
+from mcls.solvers import inverse, lanczos, lsm, nystrom
 from mcls.solvers.lanczos import Certified
 from mcls.solvers.landmarks import LANDMARKS, choose_landmarks
 from mcls.solvers.spectrum import Spectrum
@@ -114,19 +114,21 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
         gammas: Sequence[float],
         certified: Certified,
     ) -> list[Array] | None:
-        """Scores whose largest is certified, NaN for a fold and γ where one is not; None where many are not."""
-        most = lanczos.blocks_worth(len(y), n_classes, len(folds))
-        if most < 3:
-            return None
+        """Scores whose largest is certified, and where one is not, those of the direct solution at that γ.
+
+        None where a decomposition of K costs less than what is left.
+        """
+        tests = [test for _, test in folds]
         gram = self._labels(y, n_classes)[1]
-        values, certain = lanczos.sweep(K, y, n_classes, [test for _, test in folds], gammas, gram, most)
-        left = [~each.all(axis=1) for each in certain]  # (γ,) per fold
-        # What is left is solved directly, n³/3 each: beyond so many, a decomposition is cheaper.
-        if sum(int(each.sum()) for each in left) > 3 * lanczos.DECOMPOSITION:
+        most = lanczos.blocks_worth(len(y), n_classes, len(folds), len(gammas))
+        values, certain = lanczos.sweep(K, y, n_classes, tests, gammas, gram, most)
+        left = np.flatnonzero([not all(each[g].all() for each in certain) for g in range(len(gammas))])
+        if len(left) * inverse.OPERATIONS > lanczos.DECOMPOSITION:
             return None
-        certified.note(certain)
-        for scores, systems in zip(values, left, strict=True):
-            scores[systems] = np.nan
+        certified.note(certain, len(left))
+        direct = inverse.sweep(K, lsm.indicators(y, n_classes), tests, [gammas[g] for g in left])
+        for scores, found in zip(values, direct, strict=True):
+            scores[left] = found
         return [scores @ gram for scores in values]
 
 
