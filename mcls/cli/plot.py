@@ -19,7 +19,7 @@ def plot(
         str | None,
         typer.Argument(
             metavar="[EXPERIMENT]",
-            help="For grid, errors, ranks: a folder in DIR, or a config.",
+            help="For grid, errors, ranks: a folder in DIR, or a config. For importance, sparsity: a model.",
         ),
     ] = None,
     dataset: Annotated[
@@ -41,7 +41,8 @@ def plot(
     Without a figure, list what there is. Of any experiment in DIR, `mcls plot errors NAME` draws the errors of its
     machines, `mcls plot ranks NAME` their average ranks over two or more data sets, and `mcls plot grid NAME` a heat
     map per data set and machine: of the cross-validation errors (protocol published), or of how often each point was
-    chosen.
+    chosen. Of a model, `mcls plot importance MODEL` draws which columns matter (rfm) and `mcls plot sparsity MODEL` the
+    error over the rows kept (sparse-oneLSM).
 
     Examples: mcls plot labelbooks, mcls plot errors mine, mcls plot grid iris --dataset iris --machine oneLSM
     """
@@ -61,6 +62,14 @@ def plot(
                 "--out"
             )
         echo(f"experiments in {studies.out} (mcls plot errors|ranks|grid NAME): {', '.join(known)}")
+        return
+    from mcls.reporting.plots.model import FIGURES, draw_model
+
+    if figure in FIGURES:
+        if experiment is None:
+            raise McLsError(f"name the model to draw: mcls plot {figure} MODEL.mcls")
+        for path in draw_model(figure, experiment, studies.out / "figures"):
+            echo(path)
         return
     if experiment is not None:
         from mcls.reporting.plots.own import draw_own

@@ -26,7 +26,7 @@ from mcls.evaluation.metrics import ERROR, Metric
 from mcls.evaluation.parameter_grids import expand_grid
 from mcls.evaluation.scaling import to_range
 from mcls.evaluation.scoring import Judged, Scoring, mean_over_folds
-from mcls.kernels import KERNEL_PARAMETERS, RADIAL, kernel_matrix, squared_distances
+from mcls.kernels import KERNEL_PARAMETERS, RADIAL, kernel_matrix
 from mcls.machines.foreign import as_machine
 
 if TYPE_CHECKING:
@@ -332,8 +332,8 @@ class _Question:
             yield path, judge(seen)
             return
         kernels = [kernel for values in grids for kernel in values.get("kernel", [machine.kernel])]
-        radial = any(isinstance(kernel, str) and kernel in RADIAL for kernel in kernels)
-        D2 = squared_distances(X) if radial else None
+        measures = {RADIAL[kernel].distances for kernel in kernels if isinstance(kernel, str) and kernel in RADIAL}
+        D2 = {measure: measure(X) for measure in measures}
 
         def begin(fixed: dict[str, Any]) -> tuple[Any, Array, Any]:
             current = copy(machine)  # parameters are the same objects, and nothing is fitted
@@ -341,11 +341,12 @@ class _Question:
                 setattr(current, name, value)
             if current.kernel == "precomputed":
                 K = X
-            elif D2 is not None and isinstance(current.kernel, str) and current.kernel in RADIAL:
-                K = RADIAL[current.kernel](D2, current.sigma)
+            elif isinstance(current.kernel, str) and current.kernel in RADIAL:
+                radial = RADIAL[current.kernel]
+                K = radial.value(D2[radial.distances], current.sigma)
             else:
                 K = kernel_matrix(X, kernel=current.kernel, degree=current.degree, coef0=current.coef0)
-            if self.engine != "fast":
+            if self.engine != "fast" or self.weights is not None:
                 return current, K, None
             if threads:
                 return current, K, current.prepare(K)

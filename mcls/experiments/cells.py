@@ -112,7 +112,7 @@ class Cell:
             "machine": self.machine,
             "options": _canonical_numbers(self.options),
             "grid": _canonical_numbers(self.grid),
-            "protocol": {"name": self.protocol, **_canonical_numbers(self.settings)},
+            "protocol": {"name": self.protocol, **_canonical_numbers(self._deciding_settings())},
             "scaling": self.scaling,
             "seed": self.seed,
         }
@@ -125,6 +125,10 @@ class Cell:
         if self.costs is not None:
             identity["costs"] = _canonical_numbers(self.costs)
         return {**identity, "engine": self.engine} if self.timing else identity
+
+    def _deciding_settings(self) -> dict[str, Any]:
+        """The settings without a single repetition, which is what there was before it could be set."""
+        return {name: value for name, value in self.settings.items() if (name, value) != ("repeats", 1)}
 
     @property
     def title(self) -> str:

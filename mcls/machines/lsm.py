@@ -9,8 +9,9 @@ import numpy as np
 
 from mcls.errors import McLsError
 from mcls.kernels import PRECOMPUTED, KernelFunction
-from mcls.machines.base import ClassWeight, Fold, KernelMachine, Point, WeightedMachine, rows_per_block
+from mcls.machines.base import Fold, KernelMachine, Point, rows_per_block
 from mcls.machines.labels import LabelMachine, decide, gammas_of
+from mcls.machines.weighted import ClassWeight, WeightedMachine
 from mcls.parameters import Check, Choice, Positive, Whole
 from mcls.solvers import inverse, lanczos, lsm, nystrom
 from mcls.solvers.lanczos import Certified
@@ -46,6 +47,7 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
         label_sigma: float = 1.0,
         decision: str = "max",
         class_weight: ClassWeight = None,
+        calibration: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
@@ -57,6 +59,7 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
         self.label_sigma = label_sigma
         self.decision = decision
         self.class_weight = class_weight
+        self.calibration = calibration
 
     _solve = staticmethod(lsm.fit)
 
@@ -72,9 +75,13 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
     def _scores(self, K: Array) -> Array:
         return decide(K @ self.class_alpha_, self.labels_, self.label_gram_, self.decision)
 
-    def prepare(self, K: Array) -> Spectrum | None:
-        """Decompose K."""
-        return Spectrum.of(K)
+    def prepare(self, K: Array, often: Sequence[Point] = ()) -> Spectrum | None:
+        """Decompose K, and for points that are swept often form the inverses; weights of classes are another matrix."""
+        if self.class_weight is not None:
+            return None
+        spectrum = Spectrum.of(K)
+        gammas = [float(point.get("gamma", self.gamma)) for point in often]
+        return spectrum.holding(np.array(gammas)) if often else spectrum
 
     def _sweep(
         self,
@@ -145,11 +152,11 @@ class OneLSM(OneSystemMachine):
 
     Parameters
     ----------
-    kernel : {"gaussian", "laplace", "matern", "linear", "polynomial", "precomputed"} or callable
+    kernel : {"gaussian", "laplace", "matern", "laplace-l1", "linear", "polynomial", "precomputed"} or callable
         A callable takes two arrays of rows and returns their kernel matrix.
     sigma : float
         Width of the Gaussian kernel exp(−r²/2σ²), of the Laplace kernel exp(−r/σ) and of the Matérn kernel with
-        ν = 3/2, (1 + √3 r/σ) exp(−√3 r/σ), where r = ‖x − x'‖.
+        ν = 3/2, (1 + √3 r/σ) exp(−√3 r/σ), where r = ‖x − x'‖; for ``laplace-l1``, r = ‖x − x'‖₁/√d.
     degree, coef0 : int, float
         Polynomial kernel (xᵀx' + coef0)^degree.
     gamma : float
@@ -174,6 +181,10 @@ class OneLSM(OneSystemMachine):
         Weight of each class, which multiplies those of its rows; in a dictionary, 1 for classes that it does not name.
         "balanced" gives every class the same total weight, n / (ℓ n_c) for each row of class c. With weights W,
         also those that ``fit`` takes as ``sample_weight``, the system is (K + γW⁻¹)α = Yᵀ.
+    calibration : None, "temperature", "matrix" or "auto"
+        With one of the words, ``predict_proba`` gives probabilities: the scores of the training rows out of fold
+        fit a map from scores to probabilities (:mod:`mcls.solvers.calibration`), "auto" the better of the two.
+        The class with the largest probability is always the predicted one.
 
     Attributes
     ----------
@@ -184,17 +195,14 @@ class OneLSM(OneSystemMachine):
     X_fit_ : array (n, d), or (m, d) with ``nystrom``
         The rows that ``alpha_`` belongs to.
 
-    Notes
-    -----
-    The scores are no probabilities. Where those are needed, scikit-learn calibrates the machine like any other:
-    ``CalibratedClassifierCV(OneLSM(sigma=0.5), method="sigmoid").fit(X, y).predict_proba(X_new)``.
-
     Examples
     --------
     >>> from mcls import OneLSM
     >>> X, y = [[0.0], [0.2], [1.0], [1.2], [2.0], [2.2]], ["a", "a", "b", "b", "c", "c"]
     >>> OneLSM(sigma=0.5, gamma=0.1).fit(X, y).predict([[0.1], [2.1]])
     array(['a', 'c'], dtype='<U1')
+    >>> OneLSM(sigma=0.5, gamma=0.1, calibration="temperature").fit(X, y).predict_proba([[0.1]]).round(2)
+    array([[0.94, 0.03, 0.03]])
     >>> OneLSM(sigma=0.5, gamma=0.1, solver="nystrom", n_landmarks=5).fit(X, y).predict([[0.1], [2.1]])
     array(['a', 'c'], dtype='<U1')
     """
@@ -215,6 +223,7 @@ class OneLSM(OneSystemMachine):
         landmarks: str = "uniform",
         random_state: int = 0,
         class_weight: ClassWeight = None,
+        calibration: str | None = None,
     ) -> None:
         super().__init__(
             kernel, sigma, degree, coef0, gamma, labelbook, label_kernel, label_sigma, decision, class_weight
@@ -223,6 +232,7 @@ class OneLSM(OneSystemMachine):
         self.n_landmarks = n_landmarks
         self.landmarks = landmarks
         self.random_state = random_state
+        self.calibration = calibration
 
     checks: ClassVar[Mapping[str, Check]] = {
         "solver": Choice("solver", SOLVERS),
@@ -299,7 +309,7 @@ class OvALSM(OneSystemMachine):
     cross-validation sweep is OneLSM's, since the two are one function of the data.
 
     Parameters are those of :class:`OneLSM` with its exact solver: ``kernel, sigma, degree, coef0, gamma,
-    labelbook, label_kernel, label_sigma, decision, class_weight``.
+    labelbook, label_kernel, label_sigma, decision, class_weight, calibration``.
 
     Examples
     --------
@@ -321,7 +331,7 @@ class OvOLSM(WeightedMachine, KernelMachine):
 
     Parameters
     ----------
-    kernel, sigma, degree, coef0, gamma, class_weight
+    kernel, sigma, degree, coef0, gamma, class_weight, calibration
         As in :class:`OneLSM`.
 
     Attributes
@@ -349,6 +359,7 @@ class OvOLSM(WeightedMachine, KernelMachine):
         coef0: float = 1.0,
         gamma: float = 1.0,
         class_weight: ClassWeight = None,
+        calibration: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
@@ -356,6 +367,7 @@ class OvOLSM(WeightedMachine, KernelMachine):
         self.coef0 = coef0
         self.gamma = gamma
         self.class_weight = class_weight
+        self.calibration = calibration
 
     def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
         self.alpha_ = lsm.fit_pairs(K, y, n_classes, self.gamma, w)

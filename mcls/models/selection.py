@@ -217,6 +217,7 @@ def prepare(
     rows = np.arange(len(X))
     estimator = _that_fits(entry, estimator, len(X), "solver" in options, note)
     most = SWEEP_ROWS if same_rows or grid != "auto" else _searchable(estimator, len(X))
+    most = min(most, entry.search_rows or most)
     if len(X) > most:
         rows = _sample(codes, rows, most, seed)
         note(f"parameters are chosen on a stratified sample of {len(rows)} of the {len(X)} rows")

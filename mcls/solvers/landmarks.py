@@ -29,18 +29,18 @@ _NOTHING = 1e-12
 
 
 def _uniform(kernel: Kernel, X: Array, m: int, seed: int) -> Array:
-    return X[_sample(len(X), m, seed)]
+    return X[draw_rows(len(X), m, seed)]
 
 
 def _rpcholesky(kernel: Kernel, X: Array, m: int, seed: int) -> Array:
-    X = X[_sample(len(X), max(_CANDIDATES, 2 * m), seed)]
+    X = X[draw_rows(len(X), max(_CANDIDATES, 2 * m), seed)]
     return X[randomly_pivoted(kernel, X, m, seed)]
 
 
 def _kmeans(kernel: Kernel, X: Array, m: int, seed: int) -> Array:
     from sklearn.cluster import MiniBatchKMeans
 
-    X = X[_sample(len(X), max(_CANDIDATES, 2 * m), seed)]
+    X = X[draw_rows(len(X), max(_CANDIDATES, 2 * m), seed)]
     different = np.unique(X, axis=0)
     if len(different) <= m:
         return different
@@ -77,7 +77,7 @@ def choose_landmarks(how: str, kernel: Kernel, X: Array, n_landmarks: int, seed:
     return LANDMARKS[how](kernel, X, n_landmarks, seed)
 
 
-def _sample(n: int, size: int, seed: int) -> Array:
+def draw_rows(n: int, size: int, seed: int) -> Array:
     """Sorted indices of a uniform sample without replacement; all rows where there are fewer."""
     return np.sort(np.random.default_rng(seed).permutation(n)[:size])
 

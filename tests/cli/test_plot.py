@@ -6,9 +6,11 @@ import contextlib
 import io
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import mcls.papers  # noqa: F401  (registers the plots)
+from mcls import RFM, SparseLSM, save
 from mcls.cli.app import main
 from mcls.reporting.plots import PLOTS
 
@@ -197,6 +199,8 @@ def test_rows_without_a_plane_are_left_out_and_said(tmp_path):
         (["codes", "iris"], "unknown figure of an experiment 'codes' (known: grid, errors, ranks)"),
         (["ranks", "iris", "--machine", "ovA"], "--dataset, --machine and --replicate go with"),
         (["grid", "--machine", "ovA"], "--dataset, --machine and --replicate go with"),
+        (["importance"], "name the model to draw: mcls plot importance MODEL.mcls"),
+        (["sparsity", "none.mcls"], "none.mcls"),
         (["errors", "iris"], "iris: no row has all its cells; to run them: mcls run iris --out"),
     ],
 )
@@ -205,3 +209,16 @@ def test_mistakes_are_one_line(args, message, tmp_path):
     assert code == 2
     assert message in err
     assert err.count("\n") == 1
+
+
+def test_a_model_is_drawn_by_what_it_has_to_say(tmp_path):
+    rows = np.random.default_rng(0).uniform(-1, 1, size=(60, 3))
+    for name, machine in (("rfm", RFM()), ("few", SparseLSM())):
+        save(machine.fit(rows, rows[:, 1] > 0), tmp_path / f"{name}.mcls")
+    for figure, name, other in (("importance", "rfm", "few"), ("sparsity", "few", "rfm")):
+        code, out, _ = call("plot", figure, tmp_path / f"{name}.mcls", "--out", tmp_path)
+        assert code == 0
+        assert out.split() == [str(tmp_path / "figures" / f"{name}-{figure}.{kind}") for kind in ("png", "svg")]
+        code, _, err = call("plot", figure, tmp_path / f"{other}.mcls", "--out", tmp_path)
+        assert code == 2
+        assert "mcls fit TABLE --machine" in err

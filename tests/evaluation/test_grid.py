@@ -170,7 +170,7 @@ def test_every_radial_kernel_is_swept_exactly_with_widths_of_its_own(name):
     X, y = load("glass")
     folds = stratified_folds(y, 4, seed=0)
     strength = "lambda1" if name == "lssvm" else "gamma"
-    grid = {strength: [2.0**-8, 1.0], "kernel": ["laplace", "matern"], "sigma": [2.0**-4, 1.0, 8.0]}
+    grid = {strength: [2.0**-8, 1.0], "kernel": ["laplace", "matern", "laplace-l1"], "sigma": [2.0**-4, 1.0, 8.0]}
     fast, refit = (
         search(MACHINES[name].create(), X, y, grid, folds, engine=engine) for engine in ("fast", "refit")
     )
