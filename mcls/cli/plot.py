@@ -19,7 +19,7 @@ def plot(
         str | None,
         typer.Argument(
             metavar="[EXPERIMENT]",
-            help="For grid, errors, ranks: a folder in DIR, or a config. For importance, sparsity: a model.",
+            help="For grid, errors, ranks: a folder in DIR, or a config. For importance, sparsity, labels: a model.",
         ),
     ] = None,
     dataset: Annotated[
@@ -41,8 +41,8 @@ def plot(
     Without a figure, list what there is. Of any experiment in DIR, `mcls plot errors NAME` draws the errors of its
     machines, `mcls plot ranks NAME` their average ranks over two or more data sets, and `mcls plot grid NAME` a heat
     map per data set and machine: of the cross-validation errors (protocol published), or of how often each point was
-    chosen. Of a model, `mcls plot importance MODEL` draws which columns matter (rfm) and `mcls plot sparsity MODEL` the
-    error over the rows kept (sparse-oneLSM).
+    chosen. Of a model, `mcls plot importance MODEL` draws which columns matter (rfm), `mcls plot sparsity MODEL` the
+    error over the rows kept (sparse-oneLSM), and `mcls plot labels MODEL` its labels beside the classical ones.
 
     Examples: mcls plot labelbooks, mcls plot errors mine, mcls plot grid iris --dataset iris --machine oneLSM
     """

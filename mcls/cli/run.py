@@ -84,7 +84,7 @@ def run(
             progress=CellProgress(),
         )
     print_damaged(experiment.store)
-    print_table(f"{loaded.name}: errors in percent, time of a replicate in seconds", *table(experiment.summary()))
+    print_table(f"{loaded.name}: errors in percent, time of a replicate in seconds", *table(experiment.written))
     elsewhere = f"{outcome.elsewhere} computed by another run, " if outcome.elsewhere else ""
     echo(
         f"{counted(outcome.computed, 'cell')} computed, {elsewhere}{outcome.reused} reused, "
@@ -164,7 +164,7 @@ def _note_engine(experiment: object, engine: str) -> None:
     from mcls.experiments.experiment import Experiment
 
     assert isinstance(experiment, Experiment)
-    found = (experiment.store.brief(cell) for cell in experiment.plan.cells)
+    found = (experiment.store.known(cell) for cell in experiment.plan.cells)
     others = sum(1 for brief in found if brief is not None and brief.status == "done" and brief.engine != engine)
     if others:
         typer.echo(

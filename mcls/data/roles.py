@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from mcls.data.tables import NumberColumn, TextColumn
+from mcls.data.tables import Column, NumberColumn, TextColumn
 from mcls.errors import McLsError, unknown_name
 
 Array = np.ndarray
-Column = NumberColumn | TextColumn
 
 #: What the columns are called among those that a data set has beside its features.
 GROUP, WEIGHT = "group", "weight"
@@ -33,6 +32,8 @@ def take_roles(
     for role, name in ((GROUP, group), (WEIGHT, weight)):
         if name is not None and name not in known:
             raise unknown_name(f"column for the {role} of each row in {path}:", name, known)
+        if name is not None and (gaps := known[name].gaps) is not None:
+            raise McLsError(f"{path}: the {role} of a row is missing in column '{name}': {gaps.first}")
     if group is not None:
         if group == weight:
             raise McLsError(f"{path}: column '{group}' cannot hold both the group and the weight of a row")

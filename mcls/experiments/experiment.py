@@ -102,9 +102,15 @@ class Experiment:
         """The lines of the summary, from the store."""
         return summarise(self.plan, self.store)
 
+    @cached_property
+    def written(self) -> list[Line]:
+        """The lines of the summary as they were written last."""
+        return self.summary()
+
     def write_summary(self) -> None:
         """Write ``summary.csv`` and ``summary.md`` from the store."""
-        lines = self.summary()
+        self.__dict__.pop("written", None)
+        lines = self.written
         write_file(self.folder / "summary.csv", to_csv(lines))
         shared, baselines = self.plan.n_shared, self.plan.baselines
         page = to_markdown(self.config.name, self.config.description, lines, shared, baselines)

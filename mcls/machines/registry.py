@@ -253,7 +253,7 @@ for _machine in (
         tuned={
             **_PAPER,
             "n_rounds": Tuned((0, 1, 2, 3), -1),
-            "kernel": Tuned(("gaussian", "laplace"), 0),
+            "kernel": Tuned(("gaussian", "laplace-l1"), 0),
         },
         many_rows={"solver": "nystrom", "n_landmarks": 2000},
         draws_with={"solver": ("nystrom",)},
@@ -265,6 +265,14 @@ for _machine in (
         "oneLSM on few rows, chosen by the exact decrease of its objective",
         "honeine2013, Sec. 9 (future work)",
         search_rows=1000,
+    ),
+    Machine(
+        "learned-oneLSM",
+        "mcls.machines.learned:LearnedLSM",
+        "oneLSM with label vectors learned from its leave-one-out scores",
+        "honeine2013, Sec. 9 (future work)",
+        tuned={**_PAPER, "mu": Tuned((0.01, 0.1, 1.0))},
+        search_rows=500,
     ),
     Machine(
         "ecoc",

@@ -157,13 +157,9 @@ def _environments(studies: Sequence[Study]) -> Iterator[tuple[str, str, str]]:
     """Every different environment that cells were computed in: the machine, the studies, and all of it as JSON."""
     seen: dict[str, list[str]] = {}
     for study in studies:
-        for text in sorted(
-            {_as_json(r["environment"]) for f in study.figures for r in f.records if r is not None}
-        ):
+        found = [r["environment"] for f in study.figures for r in f.records if r is not None]
+        different = {json.dumps(each, sort_keys=True): each for each in found}  # thousands, and few of them differ
+        for text in sorted(json.dumps(each, indent=1, sort_keys=True) for each in different.values()):
             seen.setdefault(text, []).append(study.name)
     for text, names in seen.items():
         yield named_machine(json.loads(text)), ", ".join(names), text
-
-
-def _as_json(environment: dict[str, Any]) -> str:
-    return json.dumps(environment, indent=1, sort_keys=True)

@@ -135,7 +135,7 @@ class Study:
     @cached_property
     def store(self) -> Store:
         """The cells' records."""
-        return Store(self.out / self.name / "cells")
+        return Store(self.out / self.name / "cells", keep=True)
 
     @property
     def protocol(self) -> str:

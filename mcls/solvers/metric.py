@@ -27,7 +27,7 @@ from functools import cached_property
 import numpy as np
 
 from mcls.kernels import RADIAL, squared_distances
-from mcls.solvers.spectrum import Spectrum
+from mcls.solvers.spectrum import Solved, Spectrum
 
 Array = np.ndarray
 
@@ -85,7 +85,7 @@ def leave_one_out(spectrum: Spectrum, Y: Array) -> Array:
     """Coefficients (n, ℓ) at the γ with the smallest leave-one-out residual."""
     kept = _STRENGTHS[spectrum.keeps_digits(_STRENGTHS)]
     alphas = spectrum.solve(kept, Y)  # (γ, n, ℓ)
-    residuals = spectrum.left_out(kept, alphas, np.arange(len(Y))[:, None])  # (γ, n, 1, ℓ)
+    residuals = Solved(spectrum, kept, alphas, []).left_out(np.arange(len(Y))[:, None])  # (γ, n, 1, ℓ)
     press = np.square(residuals).sum(axis=(1, 2, 3))
     best: Array = alphas[np.argmin(np.where(np.isnan(press), np.inf, press))]
     return best

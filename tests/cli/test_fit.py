@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
 import re
 import signal
@@ -16,19 +14,11 @@ import pytest
 from scipy import stats
 
 import mcls
-from mcls.cli.app import main
 from mcls.resources import datasets_dir
 
+from ..command import call
+
 IRIS = str(datasets_dir() / "iris.csv")
-
-
-def call(*args: object) -> tuple[int, str, str]:
-    """Run the command line in this process: exit code, standard output, standard error."""
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
-        main([str(a) for a in args])
-    code = ended.value.code
-    return (code if isinstance(code, int) else 0), out.getvalue(), err.getvalue()
 
 
 def test_fits_prints_and_writes(tmp_path):

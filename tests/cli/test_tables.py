@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-
 import pytest
 
-from mcls.cli.app import main
 from mcls.papers import PAPERS
 from mcls.reporting.studies import Studies
 
+from ..command import call
 from ..reporting.made_up import fill
 
 pytestmark = pytest.mark.usefixtures("cache")
-
-
-def call(*args: object) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
-        main([str(a) for a in args])
-    code = ended.value.code
-    return (code if isinstance(code, int) else 0), out.getvalue(), err.getvalue()
 
 
 def test_without_a_paper_it_lists_what_there_is():

@@ -262,7 +262,10 @@ def test_ranking_orders_by_error_and_tests_the_best_two():
     assert found.machine == ranked.machines[0].machine
     assert found.error == errors[0]
     assert 0 <= ranked.test.p <= 1
-    assert " and " in ranked.verdict() or " is better than " in ranked.verdict()
+    first, second = (r.machine for r in ranked.machines[:2])
+    better = first if ranked.test_errors[0] < ranked.test_errors[1] else second
+    same = f"between {first} and {second} is not significant"
+    assert (f"{better} is better than" if ranked.test.differs(0.05) else same) in ranked.verdict()
 
 
 def test_machines_that_are_one_function_never_differ():

@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from mcls.errors import McLsError
+from mcls.labelbooks import label_gram
 from mcls.models.describe import column_importances
 from mcls.models.saving import load
 from mcls.models.table import TableModel
@@ -52,8 +53,33 @@ def sparsity(model: Any) -> Figure:
     return figure
 
 
+def labels(model: Any) -> Figure:
+    """The inner products of a model's label vectors beside those of the classical labelbooks."""
+    machine = _machine(model)
+    learned = vars(machine).get("label_gram_")
+    if learned is None:
+        raise McLsError(
+            f"{_name(model)} has no label vectors; to learn some: mcls fit TABLE --machine learned-oneLSM"
+        )
+    names = [str(name) for name in machine.classes_.tolist()]
+    panels = {
+        "of the model": learned,
+        **{book: label_gram(book, len(names)) for book in ("indicators", "alignment")},
+    }
+    figure = new_figure(10.5, 3.6)
+    axes = figure.subplots(1, len(panels), sharey=True)
+    for ax, (title, L) in zip(axes, panels.items()):
+        limit = float(np.abs(L).max())
+        image = ax.imshow(L, cmap="RdBu_r", vmin=-limit, vmax=limit)
+        ax.set_xticks(range(len(names)), names, rotation=90)
+        ax.set_yticks(range(len(names)), names)
+        ax.set_title(title)
+        figure.colorbar(image, ax=ax, shrink=0.8)
+    return figure
+
+
 #: What a model can be drawn as.
-FIGURES: dict[str, Callable[[Any], Figure]] = {"importance": importance, "sparsity": sparsity}
+FIGURES: dict[str, Callable[[Any], Figure]] = {"importance": importance, "sparsity": sparsity, "labels": labels}
 
 
 def draw_model(kind: str, path: Path | str, folder: Path) -> list[Path]:
