@@ -129,7 +129,7 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
         gram = self._labels(y, n_classes)[1]
         most = lanczos.blocks_worth(len(y), n_classes, len(folds), len(gammas))
         values, certain = lanczos.sweep(K, y, n_classes, tests, gammas, gram, most)
-        left = np.flatnonzero([not all(each[g].all() for each in certain) for g in range(len(gammas))])
+        left = [g for g in range(len(gammas)) if not all(each[g].all() for each in certain)]
         if len(left) * inverse.OPERATIONS > lanczos.DECOMPOSITION:
             return None
         certified.note(certain, len(left))
