@@ -11,7 +11,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from benchmarks import accuracy, criteria, fit, grids, growth, honest, scale
+from benchmarks import accuracy, criteria, fit, grids, growth, honest, imbalanced, probabilities, scale
 from benchmarks.measure import Row
 from mcls.environment import environment
 from mcls.errors import McLsError, unknown_name
@@ -31,6 +31,10 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
     "certified": scale.certified,
     "landmarks": scale.landmarks,
     "fit-many": scale.fit_many,
+    "probabilities": probabilities.log_losses,
+    "calibration-time": probabilities.calibration_time,
+    "coverage": probabilities.coverage,
+    "imbalanced": imbalanced.balanced,
     "accuracy": accuracy.accuracy,
     "nested": honest.nested_against_flat,
     "nested-kernel-ridge": honest.nested_against_kernel_ridge,

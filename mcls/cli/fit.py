@@ -67,11 +67,55 @@ def fit(
             help="Let rows with the same features fall into different folds: for tables of few different values.",
         ),
     ] = False,
+    metric: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="What chooses the parameters: error, balanced-error, macro-f1, kappa, log-loss, brier, auc, "
+            "top2-error or cost; further ones, joined by commas, are printed.",
+        ),
+    ] = "error",
+    costs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="COSTS.csv",
+            help="Of the metric cost: one row per true and one column per predicted class. It then also decides the "
+            "class: the one with the least expected cost.",
+        ),
+    ] = None,
+    class_weight: Annotated[
+        str | None,
+        typer.Option(metavar="balanced", help="Give every class the same total weight in training."),
+    ] = None,
+    weight: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="The weight of each row, in training and in every metric: 2 counts twice."
+        ),
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Rows of one group are never split between training and testing."),
+    ] = None,
+    probabilities: Annotated[
+        bool,
+        typer.Option(
+            "--probabilities/--no-probabilities",
+            help="Whether the model gives probabilities (mcls predict --proba), calibrated by the cross-validation.",
+        ),
+    ] = True,
+    test: Annotated[
+        Path | None,
+        typer.Option("--test", metavar="TEST.csv", help="Also print the error on this labelled table."),
+    ] = None,
     nested: Annotated[
         bool, typer.Option("--nested", help="Also the error with the parameters chosen inside each fold.")
     ] = False,
     folds: Annotated[
-        str, typer.Option(metavar="K", help="Folds of the cross-validation; loo leaves out one row at a time.")
+        str,
+        typer.Option(
+            metavar="K", help="Folds of the cross-validation; loo leaves out one row at a time, logo one group."
+        ),
     ] = "10",
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the folds and samples.")] = 0,
 ) -> None:
@@ -86,6 +130,9 @@ def fit(
     --nested searches the grid inside each fold, and prints the predictions of that. The scaling, the automatic grid
     with its extension and the machine of auto still come from all rows, so some optimism remains.
 
+    Probabilities and sets of classes (mcls predict --proba, --coverage) are calibrated on the scores that the
+    cross-validation has at the chosen parameters, with no further fit.
+
     The interval beside an error is Wilson's of 95 % for so many rows, equal rows counted once; the error of always
     saying the largest class is the one to beat.
 
@@ -97,11 +144,19 @@ def fit(
     from mcls.data.formats import ColumnRules, TableFormat
     from mcls.errors import McLsError
     from mcls.evaluation.folds import EQUAL_ROWS, parse_folds
+    from mcls.evaluation.statistics import wilson
+    from mcls.files import require_file
     from mcls.models.fitting import fit_table
+    from mcls.models.judging import show_error, show_metrics
     from mcls.models.saving import dump
+    from mcls.models.streaming import judge_table
     from mcls.terminal import echo
 
-    check_output(output, table, kind="model", force=force)
+    check_output(output, table, *([] if test is None else [test]), kind="model", force=force)
+    if test is not None:
+        require_file(test)
+        if not test.is_file():
+            raise McLsError(f"there is no file {test} to test the model on")
     try:
         count = parse_folds(folds)
     except McLsError as error:
@@ -119,6 +174,12 @@ def fit(
                 seed=seed,
                 nested=nested,
                 groups=None if split_equal_rows else EQUAL_ROWS,
+                metric=[name.strip() for name in metric.split(",")],
+                costs=costs,
+                class_weight=class_weight,
+                group=group,
+                weight=weight,
+                calibration="auto" if probabilities else None,
                 say=print_note,
                 on_step=on_step,
             )
@@ -126,6 +187,12 @@ def fit(
             stream.write(dump(fitted.model))
     with beside(output):
         _print(fitted, automatic_grid=grid == "auto")
+        if test is not None:
+            judged = judge_table(fitted.model, test, print_note)
+            interval = wilson(judged.mistakes, judged.n)
+            wrong = f"{judged.mistakes} of {judged.n} rows wrong"
+            echo(f"{test.name}: error {show_error(judged.error, interval, wrong)}")
+            echo(show_metrics({name: value for name, value in judged.metrics().items() if name != "error"}))
         echo(f"model written to {output}")
 
 
@@ -134,7 +201,7 @@ def _print(fitted: Fitted, automatic_grid: bool) -> None:
     from mcls.cli.show import print_table
     from mcls.errors import printable
     from mcls.evaluation.statistics import wilson
-    from mcls.models.judging import show_error, show_interval
+    from mcls.models.judging import show_error, show_interval, show_metrics
     from mcls.specs import format_options
 
     facts, found = fitted.model.facts, fitted.selection
@@ -170,6 +237,8 @@ def _print(fitted: Fitted, automatic_grid: bool) -> None:
         f"{facts.machine}: CV error{sample} {cv_error}, {100 * facts.baseline:.2f} % for always the largest class, "
         f"at {_shown(found.best_params) or 'the parameters given'}"
     )
+    if facts.metrics:
+        typer.echo(f"chosen by {found.metric}; cross-validated: {show_metrics(found.metrics)}")
     if found.nested_error is not None:
         grid = "the extended grid" if found.extended else "the grid"
         outside = ["the scaling", *[grid] * automatic_grid, *["the machine"] * (fitted.ranking is not None)]
@@ -177,6 +246,8 @@ def _print(fitted: Fitted, automatic_grid: bool) -> None:
         typer.echo(f"nested CV error{sample} {show_error(found.nested_error, interval(found.nested_error), *how)}")
     chosen = "at the parameters above" if found.nested_error is None else "parameters chosen inside each fold"
     print_table(f"out-of-fold predictions, {chosen}", *fitted.confusion.table())
+    shown = {name: value for name, value in fitted.confusion.metrics().items() if name != "error"}
+    typer.echo(f"of these predictions: {show_metrics(shown)}")
     options = {k: v for k, v in found.estimator.get_params(deep=False).items() if k in ("solver", "n_landmarks")}
     if options.get("solver") == "nystrom":
         typer.echo(f"fitted with {format_options(options)}")

@@ -46,33 +46,11 @@ def take_roles(
         column = known[weight]
         if isinstance(column, TextColumn):
             raise McLsError(f"{path}: column '{weight}' must hold weights, which are numbers; {column.first}")
-        found[WEIGHT] = check_weights(column.values, len(column.values), f"{path}: column '{weight}'")
+        found[WEIGHT] = column.values
     rest = [column for column in columns if column.name not in (group, weight)]
     if not rest:
         raise McLsError(f"{path}: no column is left to learn from beside the class")
     return rest, found
-
-
-def check_weights(weights: Any, n: int, what: str = "the weights") -> Array:
-    """Weights (n,) of rows: finite numbers, zero or more, at least one of them positive.
-
-    >>> check_weights([1, 2], 2)
-    array([1., 2.])
-    """
-    try:
-        w = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise McLsError(f"{what} must be numbers, one for each of the {n} rows") from None
-    if w.shape != (n,):
-        raise McLsError(f"{what} must be one number for each of the {n} rows; got the shape {w.shape}")
-    bad = np.flatnonzero(~(np.isfinite(w) & (w >= 0)))
-    if len(bad):
-        raise McLsError(
-            f"{what}: a weight must be a finite number, zero or more; row {bad[0] + 1} has {w[bad[0]]:g}"
-        )
-    if not w.any():
-        raise McLsError(f"{what}: every weight is zero; at least one row must count")
-    return w
 
 
 def check_groups(groups: Any, n: int, what: str = "the groups") -> Array:

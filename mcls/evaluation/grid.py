@@ -311,9 +311,11 @@ class _Question:
     ) -> Iterator[tuple[Path, Any]]:
         """Yield grid points and what ``judge`` makes of what ``see`` keeps of each fold, kernel by kernel."""
         machine, grids = self.machine, self.grids
-        settings: dict[str, Any] = {"n_classes": self.n_classes, "engine": self.engine}
-        if self.weights is not None:
-            settings["sample_weight"] = self.weights
+        settings: dict[str, Any] = {
+            "n_classes": self.n_classes,
+            "engine": self.engine,
+            "sample_weight": self.weights,
+        }
         on_kernel = machine.works_on == "kernel"
         threads = n_threads > 1 and len(X) <= _THREADS_UP_TO
         paths = _paths(grids, KERNEL_PARAMETERS if on_kernel else ())

@@ -22,6 +22,9 @@ Array = np.ndarray
 
 SOLVERS = ("exact", "nystrom")
 
+# So many strengths of many rows are quicker by one Cholesky factor each than by a decomposition.
+_FEW = 4
+
 
 def _some(w: Array | None, rows: Array) -> list[Array]:
     """The weights of some rows as a further argument, or none."""
@@ -98,8 +101,11 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
             if found is not None:
                 return found
             prepared = None
-        Y = lsm.indicators(y, n_classes)
-        values = lsm.sweep(K, Y, [test for _, test in folds], gammas_of(points), prepared, w)  # (γ, |S|, ℓ) each
+        Y, tests, gammas = lsm.indicators(y, n_classes), [test for _, test in folds], gammas_of(points)
+        if prepared is None and w is None and len(y) >= lanczos.FROM_ROWS and len(gammas) <= _FEW:
+            values = inverse.sweep(K, Y, tests, gammas)
+        else:
+            values = lsm.sweep(K, Y, tests, gammas, prepared, w)  # (γ, |S|, ℓ) per fold
         if self._labels_need_counts:
             labels = [self._labels(y[train], n_classes, *_some(w, train)) for train, _ in folds]
         else:

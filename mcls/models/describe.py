@@ -9,7 +9,7 @@ import numpy as np
 
 from mcls.data.encoder import DateColumn, EncodedColumn, OrdinalColumn, ScaledColumn
 from mcls.models.archive import FORMAT
-from mcls.models.judging import show_error
+from mcls.models.judging import show_error, show_metrics
 from mcls.models.table import TableModel
 
 _SHOWN = 12
@@ -81,6 +81,18 @@ def _table_rows(model: TableModel) -> list[list[str]]:
     if facts.nested_error is not None:
         known = "parameters chosen inside each fold; scaling, grid and machine fixed before"
         rows.append(["nested CV error", f"{100 * facts.nested_error:.2f} % ({known})"])
+    if facts.metric != "error":
+        rows.append(["chosen by", facts.metric])
+    rows += [
+        [f"CV {name}", show_metrics({name: value}).partition(" ")[2]] for name, value in facts.metrics.items()
+    ]
+    if facts.group is not None:
+        rows.append(["groups", f"column {facts.group}"])
+    if facts.weight is not None:
+        rows.append(["weights", f"column {facts.weight}"])
+    sets = "" if model.conformal is None else f"; sets of classes from {len(model.conformal.truths)} rows"
+    kind = model.estimator.probability_map_.kind if model.has_probabilities else "none"
+    rows.append(["probabilities", f"{kind}{sets}"])
     rows.append(["baseline", f"{100 * facts.baseline:.2f} % for always {facts.largest_class}"])
     rows += [[f"grid of {name}", _some([_value(v) for v in values])] for name, values in facts.grid.items()]
     rows += [["note", note] for note in facts.notes]

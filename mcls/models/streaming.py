@@ -34,6 +34,7 @@ Array = np.ndarray
 PREDICTION = "prediction"
 REASON = "reason"
 ON_ERROR = ("stop", "skip")
+MOST_KEPT = 2**24  # probabilities of a labelled table, for what is computed from all of them
 MOST_UNKNOWN = 100  # classes of a labelled table that the model does not know
 
 
@@ -164,17 +165,55 @@ def _stop(path: Path, lines: list[int], log: Reading) -> None:
         raise McLsError(f"{path}: {where} (mcls predict --on-error skip goes on without such rows)")
 
 
+class Extra(NamedTuple):
+    """What is written beside the predictions: scores, probabilities, sets of classes."""
+
+    scores: bool = False
+    proba: bool = False
+    coverage: float | None = None
+
+    def check(self, model: TableModel) -> None:
+        """Refuse what the model cannot give, before a table is read."""
+        nothing = np.zeros((1, model.estimator.n_features_in_))
+        if self.proba:
+            model.probabilities(nothing)
+        if self.coverage is not None:
+            model.class_sets(nothing, self.coverage)
+
+    def names(self, model: TableModel) -> list[str]:
+        """The columns that are added."""
+        return [
+            *(f"score {name}" for name in model.classes if self.scores),
+            *(f"probability {name}" for name in model.classes if self.proba),
+            *([] if self.coverage is None else [f"classes at {self.coverage:g}"]),
+        ]
+
+    def columns(self, model: TableModel, X: Array, decimal: str) -> list[list[str]]:
+        """Their cells as text, column by column."""
+        numbers = [
+            *(model.class_scores(X).T.tolist() if self.scores else []),
+            *(model.probabilities(X).T.tolist() if self.proba else []),
+        ]
+        texts = [[repr(value).replace(".", decimal) for value in column] for column in numbers]
+        if self.coverage is not None:
+            texts.append([" | ".join(names) for names in model.class_sets(X, self.coverage)])
+        return texts
+
+
+NOTHING = Extra()
+
+
 def predict_table(
     model: TableModel,
     path: Path,
     out: IO[str],
-    scores: bool = False,
+    extra: Extra = NOTHING,
     say: Say | None = None,
     on_step: OnStep | None = None,
     form: TableFormat | None = None,
     care: Care = CAREFUL,
 ) -> int:
-    """Write the table again with a column ``prediction`` (and one per class with its score); returns the rows.
+    """Write the table again with a column ``prediction`` and what else is asked for; returns the rows.
 
     A row that cannot be read is an error, or with ``care.on_error`` ``skip`` has an empty prediction and a reason in
     one more column. ``say`` is told at the end what the user should know of the table, ``on_step`` the rows done.
@@ -183,7 +222,7 @@ def predict_table(
         raise unknown_name("way with errors:", care.on_error, ON_ERROR)
     layout = open_table(model, path, form)
     skip = care.on_error == "skip"
-    added = [PREDICTION, *(f"score {name}" for name in model.classes if scores), *[REASON] * skip]
+    added = [PREDICTION, *extra.names(model), *[REASON] * skip]
     writer = csv.writer(out, delimiter=str(layout.form.delimiter), lineterminator="\n")
     if layout.names is not None:
         for name in added:
@@ -192,14 +231,7 @@ def predict_table(
         writer.writerow([*layout.names, *added])
     count = skipped = 0
     for rows, X, reasons in read_chunks(model, path, layout, say, care):
-        new = [model.estimator.predict(X).tolist()]
-        if scores:
-            texts = [list(map(repr, column)) for column in model.class_scores(X).T.tolist()]
-            new += (
-                [[text.replace(".", ",") for text in column] for column in texts]
-                if layout.decimal == ","
-                else texts
-            )
+        new = [model.decide(X).tolist(), *extra.columns(model, X, layout.decimal)]
         for column in new:
             for i in reasons:
                 column[i] = ""
@@ -237,9 +269,16 @@ def judge_table(
     at = layout.places[model.target]
     classes = model.classes
     counts = {name: np.zeros(len(classes), dtype=np.int64) for name in classes}
+    truths: list[Array] = []
+    probabilities: list[Array] = []
+    places = {name: j for j, name in enumerate(classes)}
     for rows, X, _ in read_chunks(model, path, layout, say, care):
-        best = np.searchsorted(model.estimator.classes_, model.estimator.predict(X))
+        best = np.searchsorted(model.estimator.classes_, model.decide(X))
         names = {text: model.class_name(text, layout.decimal) for text in {cells[at] for cells in rows}}
+        if model.has_probabilities and sum(map(len, truths)) * len(classes) < MOST_KEPT:
+            y = np.array([places.get(names[cells[at]], -1) for cells in rows])
+            truths.append(y[y >= 0])
+            probabilities.append(model.probabilities(X)[y >= 0])
         for cells, j in zip(rows, best):
             name = names[cells[at]]
             if name not in counts:
@@ -254,7 +293,10 @@ def judge_table(
             on_step("rows", sum(int(row.sum()) for row in counts.values()), None)
     if not any(row.any() for row in counts.values()):
         raise McLsError(f"{path} has a header but no rows")
-    return Confusion(tuple(counts), tuple(classes), np.array(list(counts.values())))
+    made = Confusion(tuple(counts), tuple(classes), np.array(list(counts.values())))
+    if not probabilities:
+        return made
+    return replace(made, y=np.concatenate(truths), probabilities=np.concatenate(probabilities))
 
 
 def is_training_table(model: TableModel, path: Path, form: TableFormat | None = None) -> bool:

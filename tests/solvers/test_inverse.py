@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
+from mcls import OneLSM
 from mcls.data import load_dataset
 from mcls.evaluation.folds import stratified_folds
 from mcls.evaluation.scaling import to_range
 from mcls.kernels import kernel_matrix
-from mcls.solvers import inverse, lsm
+from mcls.solvers import inverse, lanczos, lsm
 
 
 @pytest.mark.parametrize("sigma", [2.0**-6, 2.0**-4, 0.5, 16.0])
@@ -30,3 +31,13 @@ def test_what_loses_its_digits_is_nan():
     found = inverse.sweep(K, np.eye(4), [np.array([0]), np.array([2])], [0.1, 1e3])
     assert [np.isnan(values[0]).all() for values in found] == [True, True]
     assert not any(np.isnan(values[1]).any() for values in found)
+
+
+def test_few_strengths_of_many_rows_are_swept_so(monkeypatch):
+    data = load_dataset("glass")
+    K, folds = kernel_matrix(to_range(data.X)), stratified_folds(data.y, 5, seed=0)
+    monkeypatch.setattr(lanczos, "FROM_ROWS", 100)
+    monkeypatch.setattr(lsm, "sweep", None)  # the decomposition is not asked
+    points = [{"gamma": 0.1}, {"gamma": 2.0}]
+    found, expected = (OneLSM().sweep(K, data.y, folds, points, engine=engine) for engine in ("fast", "refit"))
+    assert all(np.abs(a - b).max() < 1e-9 for a, b in zip(found, expected, strict=True))
