@@ -11,7 +11,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from benchmarks import accuracy, criteria, fit, grids, growth, honest, imbalanced, probabilities, sparse
+from benchmarks import accuracy, criteria, fit, grids, growth, honest, imbalanced, probabilities, scale, sparse
 from benchmarks.measure import Row
 from mcls.environment import environment
 from mcls.errors import McLsError, unknown_name
@@ -27,6 +27,10 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
     "fqmi": criteria.fqmi_on_vowel,
     "faces": criteria.fqmi_on_faces,
     "fit": fit.fit_against_grid_search,
+    "costs": scale.costs,
+    "certified": scale.certified,
+    "landmarks": scale.landmarks,
+    "fit-many": scale.fit_many,
     "probabilities": probabilities.log_losses,
     "calibration-time": probabilities.calibration_time,
     "coverage": probabilities.coverage,

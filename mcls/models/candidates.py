@@ -34,6 +34,7 @@ from mcls.models import grids, growing
 from mcls.models.grids import Ladder
 from mcls.models.memory import available_bytes, exact_fit_bytes
 from mcls.seeds import derive
+from mcls.solvers import inverse
 from mcls.specs import format_options, format_spec, parse_spec
 
 Array = np.ndarray
@@ -195,7 +196,8 @@ class Candidate:
                 )
 
         if self.sizes:
-            return growing.grow(grid, self.ladders, self.sizes, sweep, self.entry.smoother)
+            most = _affordable(self.task.estimator, len(self.task.y))
+            return growing.grow(grid, self.ladders, self.sizes, sweep, self.entry.smoother, most)
         found = sweep(None, self.task.grid)
         if not self.ladders:
             return found
@@ -233,6 +235,15 @@ def _searchable(estimator: Any, n: int) -> int:
     if machine.folds_together:
         return n
     return CERTIFIED_ROWS if machine.works_on == "kernel" and machine.certifier(n) is not None else SWEEP_ROWS
+
+
+def _affordable(estimator: Any, n: int) -> int:
+    """How many points of an automatic grid are searched on n rows; up to ``SWEEP_ROWS``, as many as there are."""
+    if n <= SWEEP_ROWS:
+        return growing.MANY
+    with_landmarks = as_machine(estimator).folds_together
+    cost = 2 * n * estimator.n_landmarks**2 if with_landmarks else inverse.OPERATIONS * n**3
+    return max(1, int(growing.OPERATIONS / cost))
 
 
 def _sample(codes: Array, size: int, seed: int) -> Array:
