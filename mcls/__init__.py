@@ -17,6 +17,7 @@ from mcls.machines.registry import class_targets
 _EXPORTS = {
     **class_targets(),
     "PrecisionWarning": "mcls.errors",
+    "SweepCV": "mcls.evaluation.sweepcv",
     "load": "mcls.models.saving",
     "register": "mcls.machines.plugged",
     "save": "mcls.models.saving",
