@@ -17,16 +17,31 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 from sklearn.utils.metaestimators import available_if
 
-from mcls.evaluation.metrics import METRICS, Metric
+from mcls.evaluation.metrics import confusions, log_loss, macro_f1
 
 Array = np.ndarray
 
-#: Names of scikit-learn's scorers → our metric, and the score from its value.
-_KNOWN: dict[str, tuple[str, Callable[[Array], Array]]] = {
-    "accuracy": ("error", lambda error: 1.0 - error),
-    "balanced_accuracy": ("balanced-error", lambda error: 1.0 - error),
-    "f1_macro": ("macro-f1", lambda f1: f1),
-    "neg_log_loss": ("log-loss", lambda loss: -loss),
+
+def accuracy(y: Array, predictions: Array, weights: Array | None = None) -> Array:
+    """Share of rows whose class is right, to the last digit as scikit-learn computes it: ranks depend on it."""
+    right = predictions == y
+    return right.mean(axis=1) if weights is None else (right * weights).sum(axis=1) / weights.sum()
+
+
+def balanced_accuracy(y: Array, predictions: Array, weights: Array | None = None) -> Array:
+    """Mean recall of the classes that have a row."""
+    n_classes = int(max(y.max(), predictions.max())) + 1
+    C = confusions(y, predictions, n_classes, weights)
+    sizes = C[0].sum(axis=1)
+    return (np.diagonal(C, axis1=1, axis2=2)[:, sizes > 0] / sizes[sizes > 0]).mean(axis=1)
+
+
+#: Names of scikit-learn's scorers → whether they judge probabilities, and the function.
+_KNOWN: dict[str, tuple[bool, Callable[[Array, Array, Array | None], Array]]] = {
+    "accuracy": (False, accuracy),
+    "balanced_accuracy": (False, balanced_accuracy),
+    "f1_macro": (False, macro_f1),
+    "neg_log_loss": (True, lambda y, probabilities, weights: -log_loss(y, probabilities, weights)),
 }
 
 
@@ -109,12 +124,9 @@ def score_points(
     points = len(fold.scores)
     whole = len(np.unique(fold.codes)) == len(fold.present) == len(fold.classes)
     if name is not None and set(params) <= {"sample_weight"}:
-        metric, turn = METRICS[_KNOWN[name][0]], _KNOWN[name][1]
-        values = _values(metric, fold)
-        if values is not None and (whole or metric.need == "classes"):
-            return turn(metric(fold.codes, values, params.get("sample_weight"))).tolist()
+        of_probabilities, function = _KNOWN[name]
+        values = fold.probabilities if of_probabilities else fold.scores.argmax(axis=2)
+        if values is not None and (whole or not of_probabilities):
+            found: list[float] = function(fold.codes, values, params.get("sample_weight")).tolist()
+            return found
     return [scorer(StandIn(fold, point), fold.X, fold.y, **params) for point in range(points)]
-
-
-def _values(metric: Metric, fold: FoldScores) -> Array | None:
-    return fold.scores.argmax(axis=2) if metric.need == "classes" else fold.probabilities
