@@ -8,28 +8,32 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mcls.cli.guard import Force, output_option
+from mcls.cli.own_tables import (
+    Categorical,
+    Decimal,
+    Delimiter,
+    Drop,
+    Encoding,
+    Header,
+    Keep,
+    Missing,
+    Ordinal,
+    from_standard_input,
+)
 
 if TYPE_CHECKING:
     from mcls.models.fitting import Fitted
 
-Header = Annotated[
-    bool | None,
-    typer.Option(
-        "--header/--no-header",
-        help="Whether the first row names the columns; otherwise the table tells. Without names they are x0, x1, ...",
-    ),
-]
-Drop = Annotated[
-    list[str] | None, typer.Option("--drop", metavar="COLUMN", help="Leave a column out; repeat for more.")
-]
-Keep = Annotated[
-    list[str] | None,
-    typer.Option("--keep", metavar="COLUMN", help="Use a column although it counts the rows; repeat for more."),
-]
-
 
 def fit(
-    table: Annotated[Path, typer.Argument(metavar="DATA.csv", help="CSV or TSV in UTF-8, also gzipped.")],
+    table: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DATA.csv",
+            help="CSV or TSV, also gzipped, Parquet or Feather; - is standard input.",
+            callback=from_standard_input,
+        ),
+    ],
     target: Annotated[
         str, typer.Option(metavar="COLUMN", help="The class column: its name, or its index; -1 is the last.")
     ] = "-1",
@@ -50,6 +54,12 @@ def fit(
     ] = "auto",
     drop: Drop = None,
     keep: Keep = None,
+    categorical: Categorical = None,
+    ordinal: Ordinal = None,
+    missing: Missing = "refuse",
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     split_equal_rows: Annotated[
         bool,
         typer.Option(
@@ -57,23 +67,71 @@ def fit(
             help="Let rows with the same features fall into different folds: for tables of few different values.",
         ),
     ] = False,
+    metric: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="What chooses the parameters: error, balanced-error, macro-f1, kappa, log-loss, brier, auc, "
+            "top2-error or cost; further ones, joined by commas, are printed.",
+        ),
+    ] = "error",
+    costs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="COSTS.csv",
+            help="Of the metric cost: one row per true and one column per predicted class. It then also decides the "
+            "class: the one with the least expected cost.",
+        ),
+    ] = None,
+    class_weight: Annotated[
+        str | None,
+        typer.Option(metavar="balanced", help="Give every class the same total weight in training."),
+    ] = None,
+    weight: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="The weight of each row, in training and in every metric: 2 counts twice."
+        ),
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Rows of one group are never split between training and testing."),
+    ] = None,
+    probabilities: Annotated[
+        bool,
+        typer.Option(
+            "--probabilities/--no-probabilities",
+            help="Whether the model gives probabilities (mcls predict --proba), calibrated by the cross-validation.",
+        ),
+    ] = True,
+    test: Annotated[
+        Path | None,
+        typer.Option("--test", metavar="TEST.csv", help="Also print the error on this labelled table."),
+    ] = None,
     nested: Annotated[
         bool, typer.Option("--nested", help="Also the error with the parameters chosen inside each fold.")
     ] = False,
     folds: Annotated[
-        str, typer.Option(metavar="K", help="Folds of the cross-validation; loo leaves out one row at a time.")
+        str,
+        typer.Option(
+            metavar="K", help="Folds of the cross-validation; loo leaves out one row at a time, logo one group."
+        ),
     ] = "10",
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the folds and samples.")] = 0,
 ) -> None:
     """Fit a machine to a table of your own, its parameters chosen by exact cross-validation.
 
-    A column of numbers is scaled to [-1, 1]; any other becomes one 0/1 feature for each of its texts. Rows with the
+    A column of numbers is scaled to [-1, 1]; one of text becomes one 0/1 feature for each of its texts, one of dates
+    its year, month, day, day of the week and hour, as far as they change. Rows with the
     same features are kept in one fold, so that no row is judged by its own copy.
 
     --machine auto ranks the fast machines and tests the best two against each other.
 
     --nested searches the grid inside each fold, and prints the predictions of that. The scaling, the automatic grid
     with its extension and the machine of auto still come from all rows, so some optimism remains.
+
+    Probabilities and sets of classes (mcls predict --proba, --coverage) are calibrated on the scores that the
+    cross-validation has at the chosen parameters, with no further fit.
 
     The interval beside an error is Wilson's of 95 % for so many rows, equal rows counted once; the error of always
     saying the largest class is the one to beat.
@@ -83,13 +141,22 @@ def fit(
     from mcls.cli.guard import beside, check_output, interruptible, open_output
     from mcls.cli.progress import Steps
     from mcls.cli.show import print_note
+    from mcls.data.formats import ColumnRules, TableFormat
     from mcls.errors import McLsError
     from mcls.evaluation.folds import EQUAL_ROWS, parse_folds
+    from mcls.evaluation.statistics import wilson
+    from mcls.files import require_file
     from mcls.models.fitting import fit_table
+    from mcls.models.judging import show_error, show_metrics
     from mcls.models.saving import dump
+    from mcls.models.streaming import judge_table
     from mcls.terminal import echo
 
-    check_output(output, table, kind="model", force=force)
+    check_output(output, table, *([] if test is None else [test]), kind="model", force=force)
+    if test is not None:
+        require_file(test)
+        if not test.is_file():
+            raise McLsError(f"there is no file {test} to test the model on")
     try:
         count = parse_folds(folds)
     except McLsError as error:
@@ -101,13 +168,18 @@ def fit(
                 target,
                 machine,
                 grid,
-                header=header,
+                form=TableFormat(delimiter, decimal, encoding, header),
+                rules=ColumnRules(drop or (), keep or (), categorical or (), ordinal or (), missing),
                 folds=count,
                 seed=seed,
                 nested=nested,
-                drop=drop or (),
-                keep=keep or (),
                 groups=None if split_equal_rows else EQUAL_ROWS,
+                metric=[name.strip() for name in metric.split(",")],
+                costs=costs,
+                class_weight=class_weight,
+                group=group,
+                weight=weight,
+                calibration="auto" if probabilities else None,
                 say=print_note,
                 on_step=on_step,
             )
@@ -115,26 +187,32 @@ def fit(
             stream.write(dump(fitted.model))
     with beside(output):
         _print(fitted, automatic_grid=grid == "auto")
+        if test is not None:
+            judged = judge_table(fitted.model, test, print_note)
+            interval = wilson(judged.mistakes, judged.n)
+            wrong = f"{judged.mistakes} of {judged.n} rows wrong"
+            echo(f"{test.name}: error {show_error(judged.error, interval, wrong)}")
+            echo(show_metrics({name: value for name, value in judged.metrics().items() if name != "error"}))
         echo(f"model written to {output}")
 
 
 def _print(fitted: Fitted, automatic_grid: bool) -> None:
+    from mcls.cli.own_tables import kind_counts
     from mcls.cli.show import print_table
     from mcls.errors import printable
     from mcls.evaluation.statistics import wilson
-    from mcls.models.judging import show_error, show_interval
+    from mcls.models.judging import show_error, show_interval, show_metrics
     from mcls.specs import format_options
 
     facts, found = fitted.model.facts, fitted.selection
     columns = fitted.model.encoder.columns
+    kinds = kind_counts([column.kind for column in columns])
 
     def interval(error: float) -> tuple[float, float]:
         return wilson(error * found.n_independent, found.n_independent)
 
-    texts = sum(column.kind == "text" for column in columns)
     typer.echo(
-        f"{printable(facts.file)}: {facts.rows} rows, {len(columns)} columns "
-        f"({len(columns) - texts} of numbers, {texts} of text), "
+        f"{printable(facts.file)}: {facts.rows} rows, {len(columns)} columns ({kinds}), "
         f"{len(facts.classes)} classes in '{printable(fitted.model.target)}'"
     )
     if fitted.ranking is not None:
@@ -159,6 +237,8 @@ def _print(fitted: Fitted, automatic_grid: bool) -> None:
         f"{facts.machine}: CV error{sample} {cv_error}, {100 * facts.baseline:.2f} % for always the largest class, "
         f"at {_shown(found.best_params) or 'the parameters given'}"
     )
+    if facts.metrics:
+        typer.echo(f"chosen by {found.metric}; cross-validated: {show_metrics(found.metrics)}")
     if found.nested_error is not None:
         grid = "the extended grid" if found.extended else "the grid"
         outside = ["the scaling", *[grid] * automatic_grid, *["the machine"] * (fitted.ranking is not None)]
@@ -166,6 +246,8 @@ def _print(fitted: Fitted, automatic_grid: bool) -> None:
         typer.echo(f"nested CV error{sample} {show_error(found.nested_error, interval(found.nested_error), *how)}")
     chosen = "at the parameters above" if found.nested_error is None else "parameters chosen inside each fold"
     print_table(f"out-of-fold predictions, {chosen}", *fitted.confusion.table())
+    shown = {name: value for name, value in fitted.confusion.metrics().items() if name != "error"}
+    typer.echo(f"of these predictions: {show_metrics(shown)}")
     options = {k: v for k, v in found.estimator.get_params(deep=False).items() if k in ("solver", "n_landmarks")}
     if options.get("solver") == "nystrom":
         typer.echo(f"fitted with {format_options(options)}")

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from mcls.data import Dataset, load_dataset
-from mcls.data.encoder import load_encoded
+from mcls.data.encoding import load_encoded
+from mcls.data.formats import ColumnRules, TableFormat
 from mcls.data.roles import GROUP, WEIGHT
 from mcls.errors import McLsError
 from mcls.evaluation.folds import Array, equal_rows
@@ -37,22 +38,21 @@ class DatasetRef:
     options: tuple[tuple[str, Any], ...] = ()
     path: str | None = None
     target: str = "-1"
-    header: bool | None = None
-    drop: tuple[str, ...] = ()
-    keep: tuple[str, ...] = ()
+    form: TableFormat | None = None
+    rules: ColumnRules | None = None
     split_equal_rows: bool = False
     group: str | None = None
     weight: str | None = None
 
     def load(self) -> Dataset:
-        """Load the table, once a process."""
+        """Load the table, once per process."""
         return _load(self)
 
 
 @lru_cache(maxsize=16)
 def _load(ref: DatasetRef) -> Dataset:
     if ref.path is not None:
-        return load_encoded(ref.path, ref.target, ref.header, ref.drop, ref.keep, ref.group, ref.weight)
+        return load_encoded(ref.path, ref.target, ref.form, ref.rules, ref.group, ref.weight)
     return load_dataset(str(ref.name), **dict(ref.options))
 
 
@@ -112,7 +112,7 @@ class Cell:
             "machine": self.machine,
             "options": _canonical_numbers(self.options),
             "grid": _canonical_numbers(self.grid),
-            "protocol": {"name": self.protocol, **_canonical_numbers(self.settings)},
+            "protocol": {"name": self.protocol, **_canonical_numbers(self._deciding_settings())},
             "scaling": self.scaling,
             "seed": self.seed,
         }
@@ -125,6 +125,10 @@ class Cell:
         if self.costs is not None:
             identity["costs"] = _canonical_numbers(self.costs)
         return {**identity, "engine": self.engine} if self.timing else identity
+
+    def _deciding_settings(self) -> dict[str, Any]:
+        """The settings without a single repetition, which is what there was before it could be set."""
+        return {name: value for name, value in self.settings.items() if (name, value) != ("repeats", 1)}
 
     @property
     def title(self) -> str:
@@ -185,6 +189,8 @@ def plugins_of(
 
 def _canonical_numbers(value: Any) -> Any:
     """Write 4.0 as 4: the same number must give the same key however it was typed."""
+    if type(value) is str or type(value) is int:
+        return value
     if isinstance(value, Mapping):
         return {key: _canonical_numbers(v) for key, v in value.items()}
     if isinstance(value, list | tuple):

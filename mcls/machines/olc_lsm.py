@@ -99,7 +99,7 @@ class OLCOneLSM(OneSystemMachine):
         """Estimated label vectors (m, p)."""
         return K @ self.alpha_
 
-    def prepare(self, K: Array) -> None:
+    def prepare(self, K: Array, often: Sequence[Point] = ()) -> None:
         """Nothing: each fold and point is a system of its own."""
 
     def _sweep(

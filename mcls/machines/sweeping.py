@@ -28,16 +28,18 @@ def distinct(
         known.setdefault(np.asarray(train, dtype=np.intp).tobytes(), []).append(i)
     where: dict[int, tuple[int, Array | None]] = {}
     for members in known.values():
-        train, test = folds[members[0]]
-        asked = test if len(members) == 1 else np.unique(np.concatenate([folds[i][1] for i in members]))
-        if leaves_rows_out and len(train) + len(asked) < n:
-            rest = np.setdiff1d(np.arange(n), train)
-            asked = rest if np.isin(asked, rest).all() else asked
+        train, asked = folds[members[0]]
+        rest = np.ones(n, dtype=bool)
+        rest[train] = False
+        if len(members) > 1 or (leaves_rows_out and len(train) + len(asked) < n):
+            wanted = np.zeros(n, dtype=bool)
+            for i in members:
+                wanted[folds[i][1]] = True
+            asked = np.flatnonzero(rest if leaves_rows_out and rest[wanted].all() else wanted)
+        place = np.empty(n, dtype=np.intp)
+        place[asked] = np.arange(len(asked))
         for i in members:
-            whole = asked is folds[i][1]
-            order = np.argsort(asked, kind="stable")
-            at = None if whole else order[np.searchsorted(asked, folds[i][1], sorter=order)]
-            where[i] = len(learned), at
+            where[i] = len(learned), None if asked is folds[i][1] else place[folds[i][1]]
         learned.append((train, asked))
     places = [where[i] for i in range(len(folds))]
     return learned, places

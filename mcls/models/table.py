@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from mcls.data.encoder import Encoder, OneHotColumn
-from mcls.data.tables import class_of_number, parse_number
+from mcls.data.cells import class_of_number, parse_number
+from mcls.data.encoder import Encoder, Reading
+from mcls.data.frames import frame_cells
 from mcls.errors import McLsError, nearest
+from mcls.evaluation.conformal import ConformalSets
+from mcls.evaluation.costs import check_costs, least_cost_classes
 
 Array = np.ndarray
 
@@ -38,6 +43,12 @@ class Facts(BaseModel):
     dropped: list[str] = Field(
         default_factory=list, description="columns of the training table that were left out"
     )
+    metric: str = Field("error", description="what chose the parameters")
+    metrics: dict[str, float] = Field(
+        default_factory=dict, description="cross-validated, where more was asked for"
+    )
+    group: str | None = Field(None, description="the column whose groups of rows were never split")
+    weight: str | None = Field(None, description="the column of the rows' weights")
 
     @property
     def largest_class(self) -> str:
@@ -64,14 +75,24 @@ class TableModel:
         The class column of the training table.
     facts : Facts
         The training data, the parameters and the errors found.
+    conformal : ConformalSets or None
+        What sets of classes are made from, where the model has probabilities.
+    costs : array (ℓ, ℓ) or None
+        The cost matrix by which the class is decided, where the metric ``cost`` chose the parameters.
     """
 
     estimator: Any
     encoder: Encoder
     target: str
     facts: Facts
+    conformal: ConformalSets | None = None
+    costs: Array | None = None
 
     def __post_init__(self) -> None:
+        if self.costs is not None:
+            check_costs(self.costs, len(self.classes))
+            if not self.has_probabilities:
+                raise McLsError("it decides by costs and has no probabilities")
         width = len(self.encoder.feature_names)
         if width != self.estimator.n_features_in_:
             raise McLsError(f"its columns give {width} features, its machine has {self.estimator.n_features_in_}")
@@ -89,30 +110,72 @@ class TableModel:
         Columns with names may come in any order, others are ignored. Those of a 2-D array-like are the training
         table's, in its order, without the class.
         """
-        return self.estimator.predict(self.encode(table))
+        return self.decide(self.encode(table))
+
+    def predict_proba(self, table: Any) -> Array:
+        """Probabilities (m, ℓ) of the ``classes`` for the rows of a table, given as to ``predict``."""
+        return self.probabilities(self.encode(table))
+
+    def predict_set(self, table: Any, coverage: float = 0.9) -> list[tuple[str, ...]]:
+        """The classes that each row may have, so that the truth is among them with the wanted probability.
+
+        See ``mcls.evaluation.conformal`` for what is guaranteed.
+        """
+        return self.class_sets(self.encode(table), coverage)
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether the model gives probabilities."""
+        return self.estimator.calibration is not None
+
+    def probabilities(self, X: Array) -> Array:
+        """Probabilities (m, ℓ) of encoded rows."""
+        if not self.has_probabilities:
+            raise McLsError("this model has no probabilities; fit it again without --no-probabilities")
+        return self.estimator.predict_proba(X)
+
+    def decide(self, X: Array) -> Array:
+        """Classes (m,) of encoded rows: the largest score, or the least expected cost."""
+        if self.costs is None:
+            return self.estimator.predict(X)
+        return self.estimator.classes_[least_cost_classes(self.probabilities(X), self.costs)]
+
+    def class_sets(self, X: Array, coverage: float) -> list[tuple[str, ...]]:
+        """Conformal sets of classes of encoded rows, the most probable class first."""
+        P = self.probabilities(X)
+        if self.conformal is None:
+            raise McLsError("this model has no calibration of sets; fit it again without --no-probabilities")
+        names = self.estimator.classes_
+        sets = self.conformal.sets(P, coverage)
+        order = np.argsort(-P, axis=1, kind="stable")
+        return [tuple(names[row[chosen[row]]].tolist()) for row, chosen in zip(order, sets)]
 
     def class_scores(self, X: Array) -> Array:
         """Score of each class (m, ℓ); with two classes, the margin of the second and its negative."""
         scores = self.estimator.decision_function(X)
         return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
 
-    def encode(self, table: Any) -> Array:
-        """Features (m, d) of a table, in any of the forms that ``predict`` takes."""
+    def encode(self, table: Any, strict: bool = False) -> Array:
+        """Features (m, d) of a table, in any of the forms that ``predict`` takes.
+
+        A text that the training table did not hold is none of the known ones, with a warning; ``strict`` refuses it.
+        """
         if not hasattr(table, "keys"):
             table = self._named(table)
-        names = [str(name) for name in table.keys()]  # noqa: SIM118  (a DataFrame iterates over other things)
-        self.require(names)
-        cells: dict[str, Any] = {}
-        for column in self.encoder.columns:
-            cells[column.name] = list(table[column.name])
-            for row, cell in enumerate(cells[column.name]):
-                if problem := self.problem(column, cell):
-                    raise McLsError(f"row {row}, column '{column.name}': {problem}")
-        return self.encoder.encode(cells)
+        keys = {str(key): key for key in table.keys()}  # noqa: SIM118  (a DataFrame iterates over other things)
+        self.require(list(keys))
+        log = Reading(strict=strict)
+        X = self.encoder.encode({name: frame_cells(table[keys[name]]) for name in self.encoder.names}, log)
+        if log.reasons:
+            row, (column, why) = min(log.reasons.items())
+            raise McLsError(f"row {row}, column '{column}': {why}")
+        if note := log.unknown_note():
+            warnings.warn(note, UserWarning, stacklevel=3)
+        return X
 
     def _named(self, array: Any) -> dict[str, Any]:
         """The columns of a 2-D array-like under the names of the training table."""
-        names = [column.name for column in self.encoder.columns]
+        names = self.encoder.names
         expected = f"expected a DataFrame or a 2-D array with {len(names)} columns ({', '.join(names[:8])}"
         expected += ", …)" if len(names) > 8 else ")"
         try:
@@ -125,32 +188,16 @@ class TableModel:
 
     def require(self, names: list[str]) -> None:
         """Refuse a table that lacks a column, with the nearest name it has."""
-        missing = [column.name for column in self.encoder.columns if column.name not in names]
+        missing = [name for name in self.encoder.names if name not in names]
         if missing:
             guess = nearest(missing[0], names)
             hint = f"; is it '{guess}'?" if guess else ""
             others = f" (and {len(missing) - 1} more of the model's columns)" if len(missing) > 1 else ""
             raise McLsError(f"column '{missing[0]}' is missing{others}{hint}")
 
-    @staticmethod
-    def problem(column: Any, cell: Any) -> str | None:
-        """Why a cell cannot stand in a column of the model, or None."""
-        if isinstance(column, OneHotColumn):
-            if isinstance(cell, str) and cell in column.places:
-                return None
-            known = ", ".join(column.levels[:8]) + (", …" if len(column.levels) > 8 else "")
-            return f"'{str(cell)[:40]}' was not in the training table (known: {known})"
-        try:
-            value = parse_number(cell) if isinstance(cell, str) else float(cell)
-        except (TypeError, ValueError):
-            value = None
-        if value is None or not np.isfinite(value):
-            return f"'{str(cell)[:40]}' is not a finite number"
-        return None
-
-    def class_name(self, text: str) -> str:
+    def class_name(self, text: str, decimal: str = ".") -> str:
         """A cell of the class column as the model names it: where classes are numbers, 1.0 is 1."""
-        value = parse_number(text)
+        value = parse_number(text, decimal)
         if value is None or not all(parse_number(name) is not None for name in self.classes):
             return text
         return class_of_number(value)
@@ -159,14 +206,26 @@ class TableModel:
         """What the model file holds beside the machine."""
         return {
             "target": self.target,
-            "encoder": self.encoder.model_dump(mode="json"),
+            "encoder": self.encoder.model_dump(mode="json", exclude_none=True),
             "facts": self.facts.model_dump(mode="json"),
         }
 
     @classmethod
-    def from_json(cls, content: Any, estimator: Any) -> TableModel:
+    def from_json(cls, content: Any, estimator: Any, arrays: Mapping[str, Array]) -> TableModel:
         """Undo ``to_json``; values that do not fit raise ValueError."""
         if set(content) != {"target", "encoder", "facts"} or not isinstance(content["target"], str):
             raise McLsError("its table part is not complete")
         encoder = Encoder.model_validate(content["encoder"])
-        return cls(estimator, encoder, content["target"], Facts.model_validate(content["facts"]))
+        facts = Facts.model_validate(content["facts"])
+        truths = arrays.get("conformal")
+        if truths is not None and (truths.ndim != 1 or truths.dtype != np.float64 or not len(truths)):
+            raise McLsError("its calibration of sets is not a list of numbers")
+        if truths is not None and (np.isnan(truths).any() or (truths[1:] < truths[:-1]).any()):
+            raise McLsError("its calibration of sets is not sorted")
+        conformal = None if truths is None else ConformalSets(truths)
+        return cls(estimator, encoder, content["target"], facts, conformal, arrays.get("costs"))
+
+    def arrays(self) -> dict[str, Array]:
+        """What the model file holds of it as arrays."""
+        kept = {"conformal": None if self.conformal is None else self.conformal.truths, "costs": self.costs}
+        return {name: array for name, array in kept.items() if array is not None}

@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 
 from mcls.solvers.linear import solve_spd
-from mcls.solvers.spectrum import Spectrum, fold_runs
+from mcls.solvers.spectrum import Spectrum
 from mcls.solvers.weights import weigh
 
 Array = np.ndarray
@@ -80,21 +80,19 @@ def sweep(
     if not kept.any():
         return [np.full((len(shifts), len(test), Y.shape[1]), np.nan) for test in tests]
     shifts = shifts[kept]
-    alphas = spectrum.solve(shifts, Y)  # (γ, n, r)
     smallest = min(_CANCELS, _DIGITS * np.finfo(float).eps * spectrum.conditions(shifts).max())
-    results = [np.empty(0)] * len(tests)
-    for places, rows in fold_runs(tests, len(K)):
-        e = spectrum.left_out(shifts, alphas, rows)  # (γ, k, s, r)
-        F = Y[rows] - e
-        lost = (np.abs(F).max(axis=3) < smallest).any(axis=0)  # (k, s)
-        for i in np.flatnonzero(lost.any(axis=1)).tolist():
-            S, some = rows[i], lost[i]
-            F[:, i, some] = spectrum.left_out_products(shifts, alphas, S, e[:, i], K[S[some]])
-        if not kept.all():
-            known, F = F, np.full((len(kept), *F.shape[1:]), np.nan)
-            F[kept] = known
-        for i, place in enumerate(places):
-            results[place] = F[:, i]
+    results = [np.full((len(kept), len(test), Y.shape[1]), np.nan) for test in tests]
+    for part, solved in spectrum.solved(shifts, Y, tests):
+        at = np.flatnonzero(kept)[part]
+        for places, rows in solved.runs:
+            e = solved.left_out(rows)  # (γ, k, s, r)
+            F = Y[rows] - e
+            lost = (np.abs(F).max(axis=3) < smallest).any(axis=0)  # (k, s)
+            for i in np.flatnonzero(lost.any(axis=1)).tolist():
+                S, some = rows[i], lost[i]
+                F[:, i, some] = solved.left_out_products(S, e[:, i], K[S[some]])
+            for i, place in enumerate(places):
+                results[place][at] = F[:, i]
     return results
 
 
@@ -142,12 +140,13 @@ def sweep_pairs(
         keeps = spectrum.keeps_digits(shifts)
         if not keeps.any():
             continue
-        kept = slice(None) if keeps.all() else keeps
-        solutions = spectrum.solve(shifts[kept], np.where(y[rows] == a, root, -root)[:, None])  # (γ, m, 1)
-        for places, left_out in fold_runs(members, len(rows)):
-            without = spectrum.left_out_solutions(shifts[kept], solutions, left_out)[..., 0]  # (γ, k, m)
-            for i, place in enumerate(places):
-                results[place][kept, :, p] = (root * without[:, i]) @ K[np.ix_(tests[place], rows)].T
+        kept = np.flatnonzero(keeps)
+        targets = np.where(y[rows] == a, root, -root)[:, None]
+        for part, solved in spectrum.solved(shifts[kept], targets, members):
+            for places, left_out in solved.runs:
+                without = solved.left_out_solutions(left_out)[..., 0]  # (γ, k, m)
+                for i, place in enumerate(places):
+                    results[place][kept[part], :, p] = (root * without[:, i]) @ K[np.ix_(tests[place], rows)].T
     return results
 
 

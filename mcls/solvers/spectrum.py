@@ -18,8 +18,8 @@ the condition of A times the size of e tells in both cases what is left.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.linalg import lapack
@@ -41,17 +41,24 @@ _BLOCKS_UP_TO = 0.1
 # Below this size of a block the general product is quicker than the symmetric one.
 _SYMMETRIC_FROM = 32  # rows
 
+# Numbers of inverses held at once: those of several shifts of small systems, so that their folds are batched.
+_HELD_UP_TO = 600 * 600
+
 # Folds are batched while their rows of the eigenvectors stay below this many numbers; larger ones are products
 # large enough by themselves.
 _BATCH_UP_TO = 600 * 600
 
 
 def fold_runs(tests: Sequence[Array], n: int) -> Iterator[tuple[list[int], Array]]:
-    """Yield folds of one size in batches: their places in the list of folds, and their rows (k, s) of n."""
+    """Yield folds of one size in batches: their places in the list of folds, and their rows (k, s).
+
+    A batch has about as many numbers as fit into a cache, each row of a fold having n, or as many as there are rows
+    in the fold.
+    """
     sizes = np.array([len(test) for test in tests])
     for size in np.unique(sizes):
         places = np.flatnonzero(sizes == size).tolist()
-        step = max(1, _BATCH_UP_TO // (n * max(1, int(size))))
+        step = max(1, _BATCH_UP_TO // (max(n, int(size)) * max(1, int(size))))
         for start in range(0, len(places), step):
             some = places[start : start + step]
             yield some, np.array([tests[place] for place in some], dtype=np.intp)
@@ -114,6 +121,8 @@ class Spectrum:
 
     values: Array  # Λ (n,) or (r,)
     vectors: Array  # Q (n, n) or (n, r)
+    blocks: Sequence[Array] = ()  # rows of the diagonal blocks of A where there are several; Q has the same
+    held: Mapping[float, Array] = field(default_factory=dict)  # shift → M, formed beforehand
 
     @classmethod
     def of(cls, A: Array, blocks: Sequence[Array] | None = None) -> Spectrum:
@@ -126,7 +135,7 @@ class Spectrum:
         for rows in blocks:
             block = np.ix_(rows, rows)
             values[rows], vectors[block] = np.linalg.eigh(A[block])
-        return cls(values, vectors)
+        return cls(values, vectors, tuple(blocks))
 
     @classmethod
     def _low_rank(cls, A: Array) -> Spectrum | None:
@@ -166,64 +175,166 @@ class Spectrum:
 
     def solve(self, shifts: Array, R: Array) -> Array:
         """M R (g, n, r) for each of g shifts."""
+        if self.held and all(float(shift) in self.held for shift in shifts):
+            return np.stack([self.held[float(shift)] @ R for shift in shifts])
         weights, a, b = self._weights(shifts)
         g, (n, r) = len(shifts), R.shape
         projected = (b * weights).T[:, :, None] * (self.vectors.T @ R)[:, None, :]  # (·, g, r)
         products = self.vectors @ projected.reshape(-1, g * r) if g else np.empty((n, 0))  # one large product
         return a[:, :, None] * R + products.reshape(n, g, r).transpose(1, 0, 2)
 
-    def left_out(self, shifts: Array, U: Array, rows: Array) -> Array:
-        """e = M_SS⁻¹ u_S (g, k, s, r) of k folds with the rows (k, s), with U = MR (g, n, r).
+    def solved(self, shifts: Array, R: Array, tests: Sequence[Array]) -> Iterator[tuple[slice, Solved]]:
+        """Solve for the right-hand sides R (n, r) at some shifts after another, ready to leave the folds out.
 
-        R is of order one. NaN where a fold's system loses its digits.
+        Yields which of the shifts, and their solutions. Per shift and fold, the block M_SS from rows of Q costs |S|²
+        times as many multiplications as Q has columns; all of M costs Σ n_b² such, over the diagonal blocks b of A, and
+        from then on a block is a copy. So M is formed where the folds together ask for more: k folds of a partition
+        ask for n²/k, those of nested cross-validation, with two of the k folds left out at once, for 2n² and more.
         """
-        count, size = rows.shape
+        n = len(self.vectors)
+        asked = sum(len(test) ** 2 for test in tests)
+        whole = bool(self.held) or asked * n >= (
+            sum(len(rows) ** 3 for rows in self.blocks) if self.blocks else n**3
+        )
+        step = max(1, _HELD_UP_TO // n**2 if whole else len(shifts))
+        U = self.solve(shifts, R)
+        runs = list(fold_runs(tests, 0 if whole else n))
+        for start in range(0, len(shifts), step):
+            part = slice(start, start + step)
+            yield part, Solved(self, shifts[part], U[part], runs, self._inverse(shifts[part]) if whole else None)
+
+    def holding(self, shifts: Array) -> Spectrum:
+        """The same with M formed beforehand for shifts that are asked for often, where it keeps its digits."""
+        kept = shifts[self.keeps_digits(shifts)]
+        return replace(self, held={float(shift): self._inverse(np.array([shift]))[0] for shift in kept})
+
+    def _inverse(self, shifts: Array) -> Array:
+        """M (g, n, n) for each of g shifts."""
+        if all(float(shift) in self.held for shift in shifts):
+            some = [self.held[float(shift)] for shift in shifts]
+            return some[0][None] if len(some) == 1 else np.stack(some)
+        n = len(self.vectors)
         weights, a, b = self._weights(shifts)
-        Q_S = self.vectors[rows]  # (k, s, ·)
-        M_SS = np.empty((len(shifts), count, size, size))
-        scaled = np.empty_like(Q_S)
-        # A matrix times its own transpose is half the work, if the blocks are large and the weights have a root.
-        symmetric = size >= _SYMMETRIC_FROM and weights.min() > 0
-        for i, w in enumerate(weights):  # one shift at a time: the product's operands stay in the cache
-            np.multiply(Q_S, np.sqrt(w) if symmetric else w, out=scaled)
-            np.matmul(scaled, (scaled if symmetric else Q_S).transpose(0, 2, 1), out=M_SS[i])
+        M = np.zeros((len(shifts), n, n)) if self.blocks else np.empty((len(shifts), n, n))
+        for i, w in enumerate(weights):
+            for rows in self.blocks:
+                block = np.ix_(rows, rows)
+                M[i][block] = _congruent(self.vectors[block], w[rows])
+            if not self.blocks:
+                _congruent(self.vectors, w, out=M[i])
         if not self._whole:
-            M_SS *= b[:, :, None, None]
-            M_SS += a[:, :, None, None] * np.eye(size)
-        try:
-            e = np.linalg.solve(M_SS, U[:, rows])
-        except np.linalg.LinAlgError:  # singular to the last digit
-            return np.full((len(shifts), count, size, U.shape[2]), np.nan)
-        lost = self.conditions(shifts)[:, None] * np.abs(e).max(axis=(2, 3), initial=0.0) > LARGEST_CONDITION
+            M *= b[:, :, None]
+            M[:, np.arange(n), np.arange(n)] += a
+        return M
+
+
+def _congruent(Q: Array, w: Array, out: Array | None = None) -> Array:
+    """Q diag(w) Qᵀ (..., m, m): a matrix times its own transpose, half the work, where the weights have a root."""
+    symmetric = Q.shape[-2] >= _SYMMETRIC_FROM and w.min() > 0
+    scaled = Q * (np.sqrt(w) if symmetric else w)
+    return np.matmul(scaled, (scaled if symmetric else Q).swapaxes(-1, -2), out=out)
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Solutions U = MR of (A + δI)U = R at some shifts δ, and what becomes of them without a fold of rows."""
+
+    spectrum: Spectrum
+    shifts: Array  # (g,)
+    U: Array  # (g, n, r)
+    runs: list[tuple[list[int], Array]]  # the folds, as ``fold_runs`` gives them
+    M: Array | None = None  # (g, n, n) where it was worth forming
+
+    def left_out(self, rows: Array) -> Array:
+        """e = M_SS⁻¹ u_S (g, k, s, r) of k folds with the rows (k, s); NaN where a fold's system loses its digits.
+
+        R is of order one.
+        """
+        e = _solve_each(self._blocks(rows), self.U[:, rows], self.definite)
+        conditions = self.spectrum.conditions(self.shifts)
+        lost = conditions[:, None] * np.abs(e).max(axis=(2, 3), initial=0.0) > LARGEST_CONDITION
         e[lost] = np.nan
         return e
 
-    def left_out_solutions(self, shifts: Array, U: Array, rows: Array) -> Array:
+    @property
+    def definite(self) -> bool:
+        """Whether A + δI is positive definite at every shift."""
+        return bool((self.spectrum.values.min(initial=np.inf) + self.shifts > 0).all())
+
+    def _blocks(self, rows: Array) -> Array:
+        """M_SS (g, k, s, s) of k folds with the rows (k, s)."""
+        if self.M is not None:
+            n = len(self.spectrum.vectors)
+            return self.M.reshape(len(self.M), n * n).take(rows[:, :, None] * n + rows[:, None, :], axis=1)
+        weights, a, b = self.spectrum._weights(self.shifts)
+        Q_S = self.spectrum.vectors[rows]  # (k, s, ·)
+        M_SS = np.empty((len(self.shifts), *rows.shape, rows.shape[1]))
+        for i, w in enumerate(weights):  # one shift at a time: the product's operands stay in the cache
+            _congruent(Q_S, w, out=M_SS[i])
+        if not self.spectrum._whole:
+            M_SS *= b[:, :, None, None]
+            M_SS += a[:, :, None, None] * np.eye(rows.shape[1])
+        return M_SS
+
+    def left_out_solutions(self, rows: Array) -> Array:
         """Solutions u⁽⁻ˢ⁾ (g, k, n, r) without each of k folds with the rows (k, s), exactly zero on those rows.
 
         (Rounding there, times a kernel value of one, would drown the tiny scores of a narrow kernel.)
         """
-        e = self.left_out(shifts, U, rows)
-        g, k, _, r = e.shape
-        weights, _, b = self._weights(shifts)  # aI touches only the rows left out, which end as zeros
-        projected = np.matmul(self.vectors[rows].transpose(0, 2, 1), e)  # (g, k, ·, r)
-        projected *= (b * weights)[:, None, :, None]
-        columns = self.vectors @ projected.transpose(2, 0, 1, 3).reshape(-1, g * k * r)  # one large product
-        solutions = U[:, None] - columns.reshape(-1, g, k, r).transpose(1, 2, 0, 3)
+        e = self.left_out(rows)
+        solutions = self.U[:, None] - self._columns(rows, e)
         for i, S in enumerate(rows):
             solutions[:, i, S] = 0.0
         return solutions
 
-    def left_out_products(self, shifts: Array, U: Array, S: Array, e: Array, T: Array) -> Array:
+    def _columns(self, rows: Array, e: Array) -> Array:
+        """M₋S,S e (g, k, n, r) of k folds with the rows (k, s); rows of S hold nothing of use."""
+        g, k, _, r = e.shape
+        if self.M is not None:  # M is symmetric: its rows are its columns, and next to each other
+            return np.matmul(self.M[:, rows].swapaxes(-1, -2), e)
+        weights, _, b = self.spectrum._weights(self.shifts)  # aI touches only the rows left out
+        Q = self.spectrum.vectors
+        projected = np.matmul(Q[rows].transpose(0, 2, 1), e)  # (g, k, ·, r)
+        projected *= (b * weights)[:, None, :, None]
+        columns = Q @ projected.transpose(2, 0, 1, 3).reshape(-1, g * k * r)  # one large product
+        return columns.reshape(-1, g, k, r).transpose(1, 2, 0, 3)
+
+    def left_out_products(self, S: Array, e: Array, T: Array) -> Array:
         """Products T u⁽⁻ˢ⁾ (g, m, r) with the solutions without the rows S (s,), for a T (m, n) of few rows.
 
-        ``e`` (g, s, r) is M_SS⁻¹ u_S. T is set to zero in the columns of S. Products with Q come before the
-        shifts, so the price is that of TQ.
+        ``e`` (g, s, r) is M_SS⁻¹ u_S. T is set to zero in the columns of S. Without M, products with Q come before
+        the shifts, so that the price is that of TQ.
         """
-        g, n, r = U.shape
+        g, n, r = self.U.shape
         T[:, S] = 0.0
-        weights, _, b = self._weights(shifts)
-        projected = self.vectors[S].T @ e.transpose(1, 0, 2).reshape(len(S), -1)  # (·, g·r)
+        if self.M is not None:
+            # What is below the rounding of a row's largest entry adds nothing: a narrow kernel leaves few columns.
+            sizes = np.abs(T)
+            seen = np.flatnonzero((sizes > 1e-17 / n * sizes.max(axis=1, initial=0.0)[:, None]).any(axis=0))
+            u = self.U[:, seen] - np.matmul(self.M[:, seen[:, None], S], e)
+            return T[:, seen] @ u
+        weights, _, b = self.spectrum._weights(self.shifts)
+        Q = self.spectrum.vectors
+        projected = Q[S].T @ e.transpose(1, 0, 2).reshape(len(S), -1)  # (·, g·r)
         projected = projected.reshape(-1, g, r) * (b * weights).T[:, :, None]
-        whole = T @ U.transpose(1, 0, 2).reshape(n, -1)  # (m, g·r)
-        return (whole - (T @ self.vectors) @ projected.reshape(-1, g * r)).reshape(-1, g, r).transpose(1, 0, 2)
+        whole = T @ self.U.transpose(1, 0, 2).reshape(n, -1)  # (m, g·r)
+        return (whole - (T @ Q) @ projected.reshape(-1, g * r)).reshape(-1, g, r).transpose(1, 0, 2)
+
+
+def _solve_each(blocks: Array, right: Array, definite: bool) -> Array:
+    """Solve each of the symmetric systems (..., s, s) for its right-hand sides (..., s, r); NaN where one is singular.
+
+    Cholesky, half the work of LU, for definite systems of enough rows.
+    """
+    if not definite or not blocks.shape[-1]:
+        try:
+            return np.linalg.solve(blocks, right)
+        except np.linalg.LinAlgError:  # singular to the last digit
+            return np.full(right.shape, np.nan)
+    out = np.empty(right.shape)
+    for at in np.ndindex(*blocks.shape[:-2]):
+        # The transpose is the same matrix, in the order of LAPACK, and is not needed any more.
+        _, out[at], info = lapack.dposv(blocks[at].T, right[at], overwrite_a=1)
+        if info:
+            out[at] = np.nan
+    return out

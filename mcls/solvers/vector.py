@@ -16,7 +16,7 @@ from scipy.optimize import linprog
 from mcls.errors import McLsError
 from mcls.solvers.linear import SMALLEST_RCOND, Factor, solve_spd, warn_of_lost_digits
 from mcls.solvers.lsm import BIAS_DECIMALS, add_ridge, indicators
-from mcls.solvers.spectrum import Spectrum, fold_runs
+from mcls.solvers.spectrum import Spectrum
 from mcls.solvers.weights import weigh
 
 Array = np.ndarray
@@ -132,7 +132,7 @@ def sweep_lssvm(
     One eigendecomposition of H serves every γ and fold (``mcls.solvers.spectrum``); a bias adds its r columns to
     the right-hand side. What loses its digits is NaN.
     """
-    n, ell = len(y), len(L)
+    ell = len(L)
     members = indicators(y, ell)  # (n, ℓ)
     largest = 1.0 if w is None else w.max()
     K_weighed, root = weigh(K, None if w is None else w / largest)
@@ -142,21 +142,19 @@ def sweep_lssvm(
     right = np.column_stack([root, Y.T]) if bias else root[:, None]
     shifts = 1 / (largest * np.asarray(gammas, dtype=float))
     kept = np.flatnonzero(spectrum.keeps_digits(shifts))
-    solutions = spectrum.solve(shifts[kept], right)  # (γ kept, n, 1 or 1 + r)
     values = [np.full((len(gammas), len(test), ell), np.nan) for test in tests]
     biases = np.full((len(gammas), len(tests), len(U)), np.nan)
-    for places, rows in fold_runs(tests, n):
-        K_rows = K[rows]  # (k, s, n)
-        for j, i in enumerate(kept):
-            point = slice(j, j + 1)
-            without = spectrum.left_out_solutions(shifts[kept][point], solutions[point], rows)[0]  # (k, n, 1 + r)
-            beta = without[:, :, 0]
-            if bias:
-                beta, b = _eliminate_bias(without, Y)
-                biases[i, places] = b @ U.T
-            found = np.matmul(K_rows, (root * beta)[:, :, None] * members)  # (k, s, ℓ)
-            for place, of_fold in zip(places, found):
-                values[place][i] = of_fold
+    for part, solved in spectrum.solved(shifts[kept], right, tests):
+        for places, rows in solved.runs:
+            K_rows = K[rows]  # (k, s, n)
+            for i, without in zip(kept[part], solved.left_out_solutions(rows)):  # (k, n, 1 + r)
+                beta = without[:, :, 0]
+                if bias:
+                    beta, b = _eliminate_bias(without, Y)
+                    biases[i, places] = b @ U.T
+                found = np.matmul(K_rows, (root * beta)[:, :, None] * members)  # (k, s, ℓ)
+                for place, of_fold in zip(places, found):
+                    values[place][i] = of_fold
     return values, biases if bias else None
 
 

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 
 import pytest
 
 import mcls
-from mcls.cli.app import main
-from mcls.models import streaming
+from mcls.data import scanning
 from mcls.models.fitting import fit_table
 from mcls.resources import datasets_dir
 
+from ..command import call
+
 IRIS = datasets_dir() / "iris.csv"
-
-
-def call(*args: object) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
-        main([str(a) for a in args])
-    code = ended.value.code
-    return (code if isinstance(code, int) else 0), out.getvalue(), err.getvalue()
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +58,7 @@ def test_another_unit_is_told_and_nothing_else_changes(model, tmp_path):
 
 
 def test_a_bad_row_leaves_the_old_output(model, tmp_path, monkeypatch):
-    monkeypatch.setattr(streaming, "CHUNK_ROWS", 10)
+    monkeypatch.setattr(scanning, "CHUNK_ROWS", 10)
     (tmp_path / "named.csv").write_text("an,old,table\n")
     (tmp_path / "new.csv").write_text(IRIS.read_text() + "1,2,3,x,setosa\n")
     code, out, err = call("predict", model, tmp_path / "new.csv", "-o", tmp_path / "named.csv")
@@ -89,10 +81,10 @@ def test_a_full_disk_is_one_line(model, tmp_path, monkeypatch):
 
 
 def test_ctrl_c_leaves_no_output(model, tmp_path, monkeypatch):
-    def stopped(*args):
+    def stopped(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mcls.models.streaming._encode", stopped)
+    monkeypatch.setattr("mcls.models.streaming.pieces", stopped)
     code, _, err = call("predict", model, IRIS, "-o", tmp_path / "named.csv")
     assert code == 130
     assert err == f"mcls: interrupted; {tmp_path / 'named.csv'} was not written; the same command starts again\n"

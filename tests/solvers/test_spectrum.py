@@ -1,5 +1,7 @@
 """Leaving folds out of a solved system, against solving each smaller system."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -26,11 +28,16 @@ def repeated(rng, n, k):
     return [*partition(rng, n, k), *partition(rng, n, k)]
 
 
+def nested(rng, n, k):
+    parts = partition(rng, n, k)
+    return [*parts, *(np.sort(np.concatenate(pair)) for pair in combinations(parts, 2))]
+
+
 def some(rng, n, k):
     return [*partition(rng, n, k)[1:3], np.array([], dtype=int)]
 
 
-@pytest.mark.parametrize("make_folds", [partition, repeated, some])
+@pytest.mark.parametrize("make_folds", [partition, repeated, nested, some])
 @pytest.mark.parametrize(
     "n, k, kernel, low",
     [
@@ -54,17 +61,19 @@ def test_left_out_solutions_equal_smaller_systems(n, k, kernel, low, make_folds)
     for u, shift in zip(U, shifts):
         assert np.allclose(u, np.linalg.solve(A + shift * np.eye(n), R))
     seen = []
-    for places, rows in fold_runs(tests, n):
-        solutions = spectrum.left_out_solutions(shifts, U, rows)  # (shifts, folds, n, 2)
-        seen += places
-        for place, by_shift in zip(places, solutions.transpose(1, 0, 2, 3), strict=True):
-            kept = np.setdiff1d(np.arange(n), tests[place])
-            for solution, shift in zip(by_shift, shifts):
-                expected = np.zeros((n, 2))
-                expected[kept] = np.linalg.solve(A[np.ix_(kept, kept)] + shift * np.eye(len(kept)), R[kept])
-                assert np.abs(solution - expected).max() < 1e-9 * max(1, np.abs(expected).max())
-                assert (solution[tests[place]] == 0).all()
-    assert sorted(seen) == list(range(len(tests)))
+    for part, solved in spectrum.solved(shifts, R, tests):
+        for places, rows in solved.runs:
+            solutions = solved.left_out_solutions(rows)  # (shifts, folds, n, 2)
+            seen += [(place, part.start) for place in places]
+            for place, by_shift in zip(places, solutions.transpose(1, 0, 2, 3), strict=True):
+                kept = np.setdiff1d(np.arange(n), tests[place])
+                for solution, shift in zip(by_shift, shifts[part]):
+                    expected = np.zeros((n, 2))
+                    expected[kept] = np.linalg.solve(A[np.ix_(kept, kept)] + shift * np.eye(len(kept)), R[kept])
+                    assert np.abs(solution - expected).max() < 1e-9 * max(1, np.abs(expected).max())
+                    assert (solution[tests[place]] == 0).all()
+    starts = sorted({start for _, start in seen})
+    assert sorted(seen) == [(place, start) for place in range(len(tests)) for start in starts]
 
 
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=9), st.integers(0, 10**6))
@@ -121,6 +130,7 @@ def test_what_loses_its_digits_is_nan():
     A = np.array([[1.0, 1.0], [1.0, -0.5]])
     spectrum, shifts = Spectrum.of(A), np.array([0.5])
     assert spectrum.keeps_digits(shifts).all()
-    e = spectrum.left_out(shifts, spectrum.solve(shifts, np.ones((2, 1))), np.array([[0], [1]]))
+    ((_, solved),) = spectrum.solved(shifts, np.ones((2, 1)), [np.array([0]), np.array([1])])
+    e = solved.left_out(np.array([[0], [1]]))
     assert np.isnan(e[0, 0]).all()
     assert np.allclose(e[0, 1], 1 / 3)  # 1 − A₁₀/A₀₀ with the shift

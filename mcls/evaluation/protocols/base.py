@@ -35,6 +35,7 @@ from mcls.evaluation.grid import GridResult
 from mcls.evaluation.metrics import ERROR
 from mcls.evaluation.scoring import mean_over_folds
 from mcls.evaluation.task import Task
+from mcls.seeds import derive
 
 Array = np.ndarray
 Fold = tuple[Array, Array]
@@ -77,6 +78,8 @@ class Protocol:
         Whether parameters are chosen by cross-validation inside the training rows.
     honest : str
         The protocol whose error can stand beside this one's, in a config: ``nested: 1``.
+    words : str
+        As a paper would say it, with the settings in braces: "stratified {folds}-fold cross-validation".
     """
 
     name: str
@@ -89,6 +92,7 @@ class Protocol:
     seed_group: str = ""
     chooses_inside: bool = True
     honest: str = ""
+    words: str = ""
 
     def __call__(self, task: Task, seed: int, **settings: Any) -> Result:
         """Judge a task; a setting that is not given has its default."""
@@ -98,8 +102,27 @@ class Protocol:
 
 
 PROTOCOLS: dict[str, Protocol] = {}
+#: Partitions at most.
+MOST_REPEATS = 1000
+
+
+def parse_repeats(value: Any) -> int:
+    """Read a number of partitions.
+
+    >>> parse_repeats(10)
+    10
+    """
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST_REPEATS:
+        return value
+    raise McLsError(f"must be a whole number from 1 to {MOST_REPEATS}; got {value!r}")
+
+
 #: Setting in a config → function that reads its value, or refuses it.
-SETTINGS: dict[str, Callable[[Any], Any]] = {"folds": parse_folds, "inner_folds": parse_folds}
+SETTINGS: dict[str, Callable[[Any], Any]] = {
+    "folds": parse_folds,
+    "inner_folds": parse_folds,
+    "repeats": parse_repeats,
+}
 
 
 def register(protocol: Protocol) -> Protocol:
@@ -125,8 +148,26 @@ def get_protocol(name: str) -> Protocol:
 
 
 def fold_splits(rows: Rows, seed: int, settings: Settings) -> list[Fold]:
-    """The k folds that ``folds`` asks for."""
-    return make_folds(rows.y, settings["folds"], seed, rows.groups)
+    """The k folds that ``folds`` asks for; with ``repeats``, those of so many partitions one after another."""
+    seeds = [seed, *(derive(seed, "repeat", i) for i in range(1, settings.get("repeats", 1)))]
+    return [fold for each in seeds for fold in make_folds(rows.y, settings["folds"], each, rows.groups)]
+
+
+def partitions_of(folds: Sequence[Fold]) -> list[list[Fold]]:
+    """The folds of several partitions, listed one after another, partition by partition.
+
+    A new partition begins where a fold tests a row that the partition has tested already.
+    """
+    parts: list[list[Fold]] = []
+    tested: set[int] = set()
+    for fold in folds:
+        rows = set(np.asarray(fold[1]).tolist())
+        if not parts or tested & rows:
+            parts.append([])
+            tested = set()
+        parts[-1].append(fold)
+        tested |= rows
+    return parts
 
 
 def check_splits(rows: Rows, protocol: str, settings: Settings, chooses: bool = True) -> None:

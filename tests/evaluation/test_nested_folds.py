@@ -1,0 +1,150 @@
+"""Nested folds, label by label against refitting, and the choice inside each fold against plain loops."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mcls.data import load_dataset
+from mcls.errors import McLsError
+from mcls.evaluation import protocols
+from mcls.evaluation.folds import make_folds, stratified_folds
+from mcls.evaluation.grid import search
+from mcls.evaluation.metrics import get_metric
+from mcls.evaluation.protocols import NestedFolds, nested_fold_outcomes, partitions_of
+from mcls.evaluation.scaling import to_range
+from mcls.evaluation.task import Task
+from mcls.machines.lsm import OneLSM
+from mcls.machines.registry import MACHINES
+from mcls.packing import unpack
+
+# Every machine whose sweep is more than one fit per fold and point, bias or not.
+SHORTCUTS = [
+    *(("oneLSM", {}), ("ovA", {}), ("ovO", {}), ("voLSSVM", {}), ("voLSSVM", {"labelbook": "alignment"})),
+    *(("voLSSVM", {"labelbook": "alignment", "bias": True}), ("rlsc", {}), ("lssvm", {})),
+    *(("olc-rlsc", {}), ("olc-lssvm", {}), ("oneLSM", {"labelbook": "fisher"})),
+]
+POWERS = [2.0**p for p in range(-4, 5)]
+
+
+def load(name, step=1):
+    data = load_dataset(name)
+    return to_range(data.X)[::step], data.y[::step]
+
+
+def labels_that_differ(machine, options, X, y, values, sigmas, k=10, weights=None):
+    """How many labels of any outer fold, inner fold and grid point a refit contradicts, and how many there are."""
+    estimator = MACHINES[machine].create(**options)
+    strength = "lambda1" if "lambda1" in estimator.get_params() else "gamma"
+    grid = {strength: values, "sigma": sigmas, **({"lambda2": [0.5]} if machine.startswith("olc") else {})}
+    nested = NestedFolds.of([stratified_folds(y, k, seed=5)], len(y))
+    fast, refit = (
+        search(estimator, X, y, grid, nested.folds, engine=engine, weights=weights) for engine in ("fast", "refit")
+    )
+    pairs = list(zip(fast.fold_predictions, refit.fold_predictions, strict=True))
+    assert len(pairs) == k * k
+    return sum(int((a != b).sum()) for a, b in pairs), sum(a.size for a, _ in pairs)
+
+
+@pytest.mark.parametrize("machine, options", SHORTCUTS, ids=str)
+def test_every_label_equals_brute_force(machine, options):
+    X, y = load("glass", 2)
+    assert labels_that_differ(machine, options, X, y, [2.0**-4, 16.0], [2.0**-4, 0.5, 16.0], k=4)[0] == 0
+
+
+def test_every_label_equals_brute_force_where_the_kernel_has_blocks_or_a_low_rank():
+    X, y = load("vowel")  # 528 or 990 rows: narrow kernels fall into blocks, wide ones have a low rank
+    X = np.concatenate([X, X[:200] + 1e-3])
+    y = np.concatenate([y, y[:200]])
+    assert labels_that_differ("oneLSM", {}, X, y, [2.0**-2], [2.0**-5, 16.0], k=3)[0] == 0
+
+
+def test_weights_count_in_every_fold():
+    X, y = load("glass", 2)
+    w = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
+    assert labels_that_differ("oneLSM", {}, X, y, [0.25], [0.25, 2.0], k=4, weights=w)[0] == 0
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["iris", "wine", "glass", "vowel"])
+@pytest.mark.parametrize("machine, options", SHORTCUTS, ids=str)
+def test_every_label_equals_brute_force_on_the_papers_grid(name, machine, options):
+    assert labels_that_differ(machine, options, *load(name), POWERS, POWERS)[0] == 0
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("machine", ["oneLSM", "voLSSVM", "ovO"])
+def test_every_label_equals_brute_force_on_yeast(machine):
+    some = [2.0**-4, 1.0, 2.0**4]
+    assert labels_that_differ(machine, {}, *load("yeast"), some, some)[0] == 0
+
+
+# The choice and the judgement -------------------------------------------------------------------------------------
+
+GRID = {"gamma": [0.25, 4.0], "sigma": [0.25, 1.0, 4.0]}
+SMOOTHER = {"gamma": 1, "sigma": 1}
+
+
+@pytest.fixture(scope="module")
+def task():
+    iris = load_dataset("iris")
+    return Task(OneLSM(), iris.X[::2], iris.y[::2], grid=GRID, smoother=SMOOTHER)
+
+
+@pytest.mark.parametrize("scaling", ["dataset", "fold"])
+def test_each_fold_is_judged_at_the_point_that_the_others_choose(task, scaling):
+    task = replace(task, scaling=scaling)
+    result = protocols.nested_folds(task, seed=3, folds=5)
+    folds = stratified_folds(task.y, 5, 3)
+    for i, (train, test) in enumerate(folds):
+        inner = [(np.setdiff1d(train, other), other) for j, (_, other) in enumerate(folds) if j != i]
+        found = replace(task, engine="refit").search(task.scaled(), inner)
+        assert result["chosen"][i] == found.best_point
+        assert result["inner_errors"][i] == pytest.approx(found.best_error)
+        judged = replace(task, engine="refit").search(task.scaled(), [(train, test)], at=found.best_point)
+        assert result["fold_errors"][i] == pytest.approx(judged.best_error)
+        assert np.array_equal(unpack(result["predictions"])[test], judged.fold_predictions[0][0])
+    assert result["error"] == pytest.approx(np.mean(result["fold_errors"]))
+
+
+def test_repetitions_are_what_each_gives_alone(task):
+    partitions = [make_folds(task.y, 5, seed) for seed in (1, 2, 3)]
+    together = nested_fold_outcomes(task, partitions)
+    for alone, part in zip(partitions, together, strict=True):
+        (expected,) = nested_fold_outcomes(task, [alone])
+        assert [(o.error, o.point) for o in part] == [(o.error, o.point) for o in expected]
+    assert [len(p) for p in partitions_of([f for p in partitions for f in p])] == [5, 5, 5]
+    result = protocols.nested_folds(task, seed=3, folds=5, repeats=3)
+    assert len(result["errors"]) == 3
+    assert result["error"] == pytest.approx(np.mean(result["errors"]))
+    assert result["errors"][0] == pytest.approx(protocols.nested_folds(task, seed=3, folds=5)["error"])
+
+
+def test_published_repeats_too(task):
+    result = protocols.published(task, seed=3, folds=5, repeats=3)
+    assert len(result["grid"]["fold_sizes"]) == 15
+    assert (unpack(result["predictions"]) >= 0).all()
+
+
+def test_any_metric_chooses_inside_and_is_judged_outside(task):
+    task = replace(task, metrics=(get_metric("log-loss"), get_metric("error")))
+    result = protocols.nested_folds(task, seed=3, folds=4)
+    folds = stratified_folds(task.y, 4, 3)
+    for i, (train, test) in enumerate(folds):
+        inner = [(np.setdiff1d(train, other), other) for j, (_, other) in enumerate(folds) if j != i]
+        found = task.search(task.scaled(), inner)
+        assert result["chosen"][i] == found.best_point
+        outside = task.search(
+            task.scaled(), [(train, test), *inner], at=found.best_point, calibrators={0: range(1, 4)}
+        )
+        assert result["split_metrics"]["log-loss"][i] == pytest.approx(outside.best_values["log-loss"])
+
+
+@pytest.mark.parametrize("folds", [2, "loo"])
+def test_too_few_or_too_many_folds_are_refused(folds):
+    y = np.repeat([0, 1], 60)
+    task = Task(OneLSM(), np.zeros((120, 1)), y, grid=GRID)
+    with pytest.raises(McLsError, match=r"at least 3|at most 100"):
+        protocols.nested_folds(task, seed=0, folds=folds)
