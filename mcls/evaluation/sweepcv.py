@@ -179,6 +179,8 @@ class _Search:
             transformers, prefix = estimator[:-1], f"{name}__"
         if not isinstance(machine, BaseMachine) or y is None or type_of_target(y) not in ("binary", "multiclass"):
             raise NotSwept("not one of our machines, or no classes")
+        if machine.folds_together:
+            raise NotSwept("landmarks that all folds share, where a fit chooses its own")
         given = dict(fit_params)
         weights = check_weights(given.pop(f"{prefix}sample_weight", None), len(y))
         if given:

@@ -144,6 +144,7 @@ def test_scoring_of_any_kind():
 def test_what_cannot_be_swept_is_fitted():
     X, y = rows("iris")
     assert not both(LogisticRegression(), {"C": [0.1, 1.0]}, X, y).swept_
+    assert not both(OneLSM(solver="nystrom", n_landmarks=20), GRID, X, y).swept_  # each fit has its own landmarks
     ours = both(OneLSM(), GRID, X, y, return_train_score=True)
     assert not ours.swept_
     assert "mean_train_score" in ours.cv_results_
