@@ -18,6 +18,7 @@ _EXPORTS = {
     **class_targets(),
     "PrecisionWarning": "mcls.errors",
     "TableClassifier": "mcls.models.table_classifier",
+    "SweepCV": "mcls.evaluation.sweepcv",
     "load": "mcls.models.saving",
     "register": "mcls.machines.plugged",
     "save": "mcls.models.saving",
