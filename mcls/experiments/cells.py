@@ -45,7 +45,7 @@ class DatasetRef:
     weight: str | None = None
 
     def load(self) -> Dataset:
-        """Load the table, once a process."""
+        """Load the table, once per process."""
         return _load(self)
 
 

@@ -187,7 +187,8 @@ def _check_savable(machine: str) -> None:
     if not isinstance(made, BaseMachine) and not origin_of("machine", entry.name):
         raise McLsError(
             f"a model file cannot hold {name}, which is scikit-learn's code; to judge it on a table beside one of "
-            f"mcls: mcls compare oneLSM {shlex.quote(machine)} --dataset TABLE.csv:target=CLASS"
+            f"mcls: mcls compare oneLSM {shlex.quote(machine)} --dataset TABLE.csv:target=CLASS (from "
+            "Python, mcls.save keeps a fitted one in a .skops file)"
         )
     machine_class(type(made).__name__)
     check_labelbook(options.get("labelbook"))

@@ -11,6 +11,7 @@ import numpy as np
 from mcls.environment import environment
 from mcls.errors import McLsError
 from mcls.models.archive import pack_archive, read_archive, write_archive
+from mcls.models.skops_files import is_skops, read_skops, write_skops
 from mcls.models.state import array_index, from_state, to_state
 from mcls.models.table import TableModel
 
@@ -26,7 +27,8 @@ def save(model: Any, path: Path | str) -> None:
         Any registered machine. One that holds code (a kernel function, a scikit-learn classifier as the binary
         machine of an ECOC) is refused.
     path : Path or str
-        Written whole or not at all.
+        Written whole or not at all. With the suffix ``.skops`` a fitted estimator of scikit-learn is saved by the
+        package skops (``pip install 'mcls[skops]'``), which like our own format holds no code.
 
     Examples
     --------
@@ -37,6 +39,9 @@ def save(model: Any, path: Path | str) -> None:
     >>> mcls.load(path).predict([[1.9]])
     array(['c'], dtype='<U1')
     """
+    if is_skops(path):
+        write_skops(model, Path(path))
+        return
     write_archive(path, *_content(model))
 
 
@@ -65,7 +70,7 @@ def load(path: Path | str) -> Any:
     The predictions are those of the saved model bit for bit. A file that is damaged, from a newer format, or not
     consistent in itself is refused with :class:`~mcls.errors.McLsError`; nothing in a file is ever executed.
     """
-    return load_with_versions(path)[0]
+    return read_skops(Path(path)) if is_skops(path) else load_with_versions(path)[0]
 
 
 def load_with_versions(path: Path | str) -> tuple[Any, dict[str, str]]:

@@ -187,9 +187,11 @@ def test_rows_without_a_plane_are_left_out_and_said(tmp_path):
     "args, message",
     [
         (["heat"], "unknown figure 'heat'"),
-        (["codes", "iris"], "unknown figure of an experiment 'codes' (known: grid, errors, ranks)"),
+        (["codes", "iris"], "unknown figure of an experiment 'codes' (known: grid, errors, ranks, intervals, "),
         (["ranks", "iris", "--machine", "ovA"], "--dataset, --machine and --replicate go with"),
-        (["grid", "--machine", "ovA"], "--dataset, --machine and --replicate go with"),
+        (["grid", "--machine", "ovA"], "--dataset, --machine, --replicate and --metric go with"),
+        (["errors", "iris", "--replicate", "1"], "--replicate goes with: mcls plot grid"),
+        (["errors", "iris", "--metric", "error"], "--metric goes with: mcls plot ranks"),
         (["importance"], "name the model to draw: mcls plot importance MODEL.mcls"),
         (["sparsity", "none.mcls"], "none.mcls"),
         (["errors", "iris"], "iris: no row has all its cells; to run them: mcls run iris --out"),

@@ -86,10 +86,16 @@ def test_all_from_a_store_prints_what_it_can_names_the_rest_and_writes_everythin
 @pytest.mark.parametrize(
     "args, message",
     [
-        (["honeine"], "unknown paper 'honeine'; did you mean 'honeine2013'?"),
+        (["honeine"], "unknown paper or experiment 'honeine'; did you mean 'honeine2013'?"),
         (["honeine2013", "--table", "7"], "unknown table of honeine2013 '7'"),
         (["--table", "4"], "--table belongs to a paper"),
         (["xue2013", "--all"], "give a paper or --all, not both"),
+        (["xue2013", "--against", "rlsc"], "--against, --metric, --alpha and --format belong to an experiment"),
+        (["--all", "--format", "latex"], "--against, --metric, --alpha and --format belong to an experiment"),
+        (["iris", "--alpha", "1.5"], "--alpha is a level between 0 and 1"),
+        (["iris", "--quick"], "--quick belongs to the papers' tables"),
+        (["iris", "--against", "ovX"], "unknown machine of iris 'ovX'"),
+        (["iris", "--metric", "kapa"], "unknown metric of iris 'kapa'"),
     ],
 )
 def test_mistakes_are_one_line(args, message):
