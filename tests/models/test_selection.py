@@ -184,7 +184,7 @@ def test_onelsm_goes_to_landmarks_when_its_matrix_does_not_fit(monkeypatch):
     assert "solver=nystrom,n_landmarks=40 instead" in found.notes[0]
     assert found.estimator.score(X, Y) > 0.9
     for machine in ("voLSSVM", "oneLSM:solver=exact"):
-        with pytest.raises(McLsError, match="use oneLSM:solver=nystrom,n_landmarks=40,.* or fewer rows"):
+        with pytest.raises(McLsError, match=r"use oneLSM:solver=nystrom,n_landmarks=40,.* or fewer rows"):
             select(X, Y, machine=machine, grid=GRID)
     assert select(X, Y, "elm:n_hidden=30", {"C": [1.0]}, folds=3).notes == []  # it has no kernel matrix
 

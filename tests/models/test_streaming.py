@@ -66,7 +66,7 @@ def test_the_separator_and_the_class_column_are_kept(model, table):
 
 def test_scores_add_a_column_a_class_and_the_largest_wins(table, tmp_path):
     model = fit_table(datasets_dir() / "iris.csv", "class", grid=SMALL, folds=3).model
-    rows = predicted(model, datasets_dir() / "iris.csv", scores=True)
+    rows = predicted(model, datasets_dir() / "iris.csv", extra=streaming.Extra(scores=True))
     names = ["setosa", "versicolor", "virginica"]
     scores = np.array([[float(row[f"score {name}"]) for name in names] for row in rows])
     assert [names[j] for j in scores.argmax(axis=1)] == [row["prediction"] for row in rows]
@@ -75,7 +75,7 @@ def test_scores_add_a_column_a_class_and_the_largest_wins(table, tmp_path):
 
 
 def test_with_two_classes_the_scores_are_a_margin(model, table):
-    row = predicted(model, table("size,hue\n1,green\n"), scores=True)[0]
+    row = predicted(model, table("size,hue\n1,green\n"), extra=streaming.Extra(scores=True))[0]
     assert float(row["score a"]) == -float(row["score b"]) > 0
 
 
