@@ -127,7 +127,9 @@ def test_an_extended_search_is_the_search_of_all_its_points(machine, monkeypatch
     assert found.grid == {name: sorted(found.results[name].unique()) for name in ("gamma", "sigma")}
     points = found.results[list(found.best_params)].to_dict("records")
     folds = stratified_folds(y, 5, derive(0, "folds"))
-    whole = evaluation.search(MACHINES[machine].create(), A, y, [grids.as_grid(p) for p in points], folds)
+    whole = evaluation.search(
+        candidates.named_machine(machine)[1], A, y, [grids.as_grid(p) for p in points], folds
+    )
     errors = {tuple(sorted(p.items())): e for p, e in zip(whole.points, whole.errors)}
     for row, point in zip(found.results.itertuples(), points):
         assert row.error == pytest.approx(errors[tuple(sorted(point.items()))], abs=1e-12)
