@@ -53,7 +53,7 @@ def test_what_the_user_should_know_of_the_search_is_told_in_a_line_each(tmp_path
 
 
 def test_the_error_of_a_sample_says_on_how_many_rows_it_was_measured(tmp_path, monkeypatch):
-    monkeypatch.setattr("mcls.models.selection.SWEEP_ROWS", 60)
+    monkeypatch.setattr("mcls.models.candidates.SWEEP_ROWS", 60)
     out = call("fit", IRIS, "--nested", "--folds", 3, "--grid", "gamma=1,sigma=1", "-o", tmp_path / "m")[1]
     for line in (line for line in out.splitlines() if "CV error" in line):
         assert re.search(r"CV error on a sample of 60 of the 150 rows [\d.]+ %", line)
