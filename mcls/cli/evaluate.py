@@ -8,21 +8,34 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mcls.cli.guard import Force
+from mcls.cli.own_tables import Decimal, Delimiter, Encoding, Strict, from_standard_input
 from mcls.cli.predict import Model
 
 if TYPE_CHECKING:
+    from mcls.data.formats import TableFormat
     from mcls.models.judging import Confusion
     from mcls.models.table import TableModel
 
 
 def evaluate(
     model: Model,
-    table: Annotated[Path, typer.Argument(metavar="LABELLED.csv", help="A table with the class column too.")],
+    table: Annotated[
+        Path,
+        typer.Argument(
+            metavar="LABELLED.csv",
+            help="A table with the class column too; - is standard input.",
+            callback=from_standard_input,
+        ),
+    ],
     picture: Annotated[
         Path | None,
         typer.Option("--picture", metavar="FILE.png", help="Also draw the confusion matrix (.png, .svg or .pdf)."),
     ] = None,
     force: Force = False,
+    strict: Strict = False,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
 ) -> None:
     """Print the error, each class's recall and precision, and the confusion matrix of a model on a table.
 
@@ -36,19 +49,21 @@ def evaluate(
     from mcls.cli.guard import check_output, interruptible
     from mcls.cli.progress import Steps
     from mcls.cli.show import print_note, print_table
+    from mcls.data.formats import TableFormat
     from mcls.models.judging import check_picture
     from mcls.models.saving import load_table_model
-    from mcls.models.streaming import judge_table
+    from mcls.models.streaming import Care, judge_table
     from mcls.terminal import echo
 
+    form = TableFormat(delimiter, decimal, encoding)
     if picture is not None:
         check_output(picture, model, table, kind="picture", force=force)
         check_picture(picture)
     loaded = load_table_model(model)[0]
     with interruptible("nothing was written; the same command starts again"):
         with Steps() as on_step:
-            found = judge_table(loaded, table, print_note, on_step)
-        echo(_error(loaded, table, found))
+            found = judge_table(loaded, table, print_note, on_step, form, Care(strict=strict))
+        echo(_error(loaded, table, found, form))
         print_table(None, *found.table())
         unknown = found.true[len(found.predicted) :]
         if unknown:
@@ -58,7 +73,7 @@ def evaluate(
             echo(f"confusion matrix drawn to {picture}")
 
 
-def _error(model: TableModel, table: Path, found: Confusion) -> str:
+def _error(model: TableModel, table: Path, found: Confusion, form: TableFormat) -> str:
     """The error in a sentence, with what it is to be compared with; on the training table it says nothing."""
     from mcls.errors import printable
     from mcls.evaluation.statistics import wilson
@@ -70,7 +85,7 @@ def _error(model: TableModel, table: Path, found: Confusion) -> str:
     always = (
         f"{100 * found.error_of_always(facts.largest_class):.2f} % for always {printable(facts.largest_class)}"
     )
-    if found.n != facts.rows or not is_training_table(model, table):
+    if found.n != facts.rows or not is_training_table(model, table, form):
         interval = wilson(found.mistakes, found.n)
         return f"{table.name}: error {show_error(found.error, interval, wrong)}, {always}"
     expected = show_error(facts.cv_error, facts.cv_interval, "the folds that chose also judged")

@@ -8,28 +8,32 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mcls.cli.guard import Force, output_option
+from mcls.cli.own_tables import (
+    Categorical,
+    Decimal,
+    Delimiter,
+    Drop,
+    Encoding,
+    Header,
+    Keep,
+    Missing,
+    Ordinal,
+    from_standard_input,
+)
 
 if TYPE_CHECKING:
     from mcls.models.fitting import Fitted
 
-Header = Annotated[
-    bool | None,
-    typer.Option(
-        "--header/--no-header",
-        help="Whether the first row names the columns; otherwise the table tells. Without names they are x0, x1, ...",
-    ),
-]
-Drop = Annotated[
-    list[str] | None, typer.Option("--drop", metavar="COLUMN", help="Leave a column out; repeat for more.")
-]
-Keep = Annotated[
-    list[str] | None,
-    typer.Option("--keep", metavar="COLUMN", help="Use a column although it counts the rows; repeat for more."),
-]
-
 
 def fit(
-    table: Annotated[Path, typer.Argument(metavar="DATA.csv", help="CSV or TSV in UTF-8, also gzipped.")],
+    table: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DATA.csv",
+            help="CSV or TSV, also gzipped, Parquet or Feather; - is standard input.",
+            callback=from_standard_input,
+        ),
+    ],
     target: Annotated[
         str, typer.Option(metavar="COLUMN", help="The class column: its name, or its index; -1 is the last.")
     ] = "-1",
@@ -50,6 +54,12 @@ def fit(
     ] = "auto",
     drop: Drop = None,
     keep: Keep = None,
+    categorical: Categorical = None,
+    ordinal: Ordinal = None,
+    missing: Missing = "refuse",
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     split_equal_rows: Annotated[
         bool,
         typer.Option(
@@ -67,7 +77,8 @@ def fit(
 ) -> None:
     """Fit a machine to a table of your own, its parameters chosen by exact cross-validation.
 
-    A column of numbers is scaled to [-1, 1]; any other becomes one 0/1 feature for each of its texts. Rows with the
+    A column of numbers is scaled to [-1, 1]; one of text becomes one 0/1 feature for each of its texts, one of dates
+    its year, month, day, day of the week and hour, as far as they change. Rows with the
     same features are kept in one fold, so that no row is judged by its own copy.
 
     --machine auto ranks the fast machines and tests the best two against each other.
@@ -83,6 +94,7 @@ def fit(
     from mcls.cli.guard import beside, check_output, interruptible, open_output
     from mcls.cli.progress import Steps
     from mcls.cli.show import print_note
+    from mcls.data.formats import ColumnRules, TableFormat
     from mcls.errors import McLsError
     from mcls.evaluation.folds import EQUAL_ROWS, parse_folds
     from mcls.models.fitting import fit_table
@@ -101,12 +113,11 @@ def fit(
                 target,
                 machine,
                 grid,
-                header=header,
+                form=TableFormat(delimiter, decimal, encoding, header),
+                rules=ColumnRules(drop or (), keep or (), categorical or (), ordinal or (), missing),
                 folds=count,
                 seed=seed,
                 nested=nested,
-                drop=drop or (),
-                keep=keep or (),
                 groups=None if split_equal_rows else EQUAL_ROWS,
                 say=print_note,
                 on_step=on_step,
@@ -119,6 +130,7 @@ def fit(
 
 
 def _print(fitted: Fitted, automatic_grid: bool) -> None:
+    from mcls.cli.own_tables import kind_counts
     from mcls.cli.show import print_table
     from mcls.errors import printable
     from mcls.evaluation.statistics import wilson
@@ -127,14 +139,13 @@ def _print(fitted: Fitted, automatic_grid: bool) -> None:
 
     facts, found = fitted.model.facts, fitted.selection
     columns = fitted.model.encoder.columns
+    kinds = kind_counts([column.kind for column in columns])
 
     def interval(error: float) -> tuple[float, float]:
         return wilson(error * found.n_independent, found.n_independent)
 
-    texts = sum(column.kind == "text" for column in columns)
     typer.echo(
-        f"{printable(facts.file)}: {facts.rows} rows, {len(columns)} columns "
-        f"({len(columns) - texts} of numbers, {texts} of text), "
+        f"{printable(facts.file)}: {facts.rows} rows, {len(columns)} columns ({kinds}), "
         f"{len(facts.classes)} classes in '{printable(fitted.model.target)}'"
     )
     if fitted.ranking is not None:

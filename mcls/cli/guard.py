@@ -75,7 +75,7 @@ def check_output(path: Path, *inputs: Path, kind: str, force: bool) -> None:
 
 def _holds(path: Path, kind: str) -> bool:
     """Whether a file is of the kind that a command may replace by another of its kind."""
-    from mcls.data.tables import find_separator, table_rows
+    from mcls.data.lines import table_rows
     from mcls.models.archive import is_archive
 
     try:
@@ -85,7 +85,7 @@ def _holds(path: Path, kind: str) -> bool:
             with path.open("rb") as stream:
                 return stream.read(5).startswith((b"\x89PNG", b"%PDF-", b"<?xml"))
         if kind == "table":
-            widths = {len(cells) for _, (_, cells) in zip(range(20), table_rows(path, find_separator(path)))}
+            widths = {len(cells) for _, (_, cells) in zip(range(20), table_rows(path))}
             return len(widths) == 1 and widths != {1}
     except (OSError, McLsError):
         pass  # what cannot be read is not known to be one

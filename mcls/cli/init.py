@@ -7,18 +7,26 @@ from typing import Annotated
 
 import typer
 
-from mcls.cli.fit import Drop, Header, Keep
 from mcls.cli.guard import Force, output_option
+from mcls.cli.own_tables import Categorical, Decimal, Delimiter, Drop, Encoding, Header, Keep, Missing, Ordinal
 
 
 def init(
-    data: Annotated[Path, typer.Argument(metavar="DATA.csv", help="A CSV or TSV file with a class column.")],
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA.csv", help="CSV, TSV, Parquet or Feather with a class column.")
+    ],
     target: Annotated[
         str, typer.Option(metavar="COLUMN", help="The class column: its name, or its index from 0.")
     ] = "-1",
     header: Header = None,
     drop: Drop = None,
     keep: Keep = None,
+    categorical: Categorical = None,
+    ordinal: Ordinal = None,
+    missing: Missing = "refuse",
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     output: Annotated[Path | None, output_option("The config to write; DATA.yaml here")] = None,
     force: Force = False,
 ) -> None:
@@ -29,11 +37,14 @@ def init(
     Example: mcls init flowers.csv --target species -o flowers.yaml
     """
     from mcls.cli.guard import STANDARD_OUTPUT, check_output, open_output
+    from mcls.data.formats import ColumnRules, TableFormat
     from mcls.experiments.starter import make_starter
     from mcls.terminal import echo
 
+    form = TableFormat(delimiter, decimal, encoding, header)
+    rules = ColumnRules(drop or (), keep or (), categorical or (), ordinal or (), missing)
     to_file = output != STANDARD_OUTPUT
-    path, text = make_starter(data, target, output if to_file else None, header, drop or [], keep or [])
+    path, text = make_starter(data, target, output if to_file else None, form, rules)
     place = path if to_file else STANDARD_OUTPUT
     check_output(place, data, kind="config", force=force)
     with open_output(place) as stream:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from mcls.cli.guard import STANDARD_OUTPUT, Force, output_option
+from mcls.cli.own_tables import Decimal, Delimiter, Encoding, Strict, from_standard_input
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL.mcls", help="What mcls fit wrote.")]
 
@@ -15,16 +16,33 @@ Model = Annotated[Path, typer.Argument(metavar="MODEL.mcls", help="What mcls fit
 def predict(
     model: Model,
     table: Annotated[
-        Path, typer.Argument(metavar="NEW.csv", help="The training table's columns in any order; others are kept.")
+        Path,
+        typer.Argument(
+            metavar="NEW.csv",
+            help="The training table's columns in any order; others are kept. - is standard input.",
+            callback=from_standard_input,
+        ),
     ],
     output: Annotated[Path, output_option("Where to write")] = STANDARD_OUTPUT,
     force: Force = False,
     scores: Annotated[
         bool, typer.Option("--scores", help="Also the score of each class; the largest wins.")
     ] = False,
+    on_error: Annotated[
+        str,
+        typer.Option(
+            metavar="stop|skip",
+            help="A row that cannot be read: stop there, or write it with an empty prediction and the reason.",
+        ),
+    ] = "stop",
+    strict: Strict = False,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
 ) -> None:
     """Predict the class of each row of a table; it may be larger than memory.
 
+    A text that the training table did not have is none of the known ones, and is told in a note (--strict refuses it).
     A note tells how many rows lie far outside the range of the training table, as those in another unit do.
 
     Example: mcls predict flowers.mcls new.csv -o named.csv
@@ -36,10 +54,12 @@ def predict(
     from mcls.cli.guard import check_output, interruptible, open_output
     from mcls.cli.progress import Steps
     from mcls.cli.show import print_note
+    from mcls.data.formats import TableFormat
     from mcls.models.saving import load_table_model
-    from mcls.models.streaming import predict_table
+    from mcls.models.streaming import Care, predict_table
     from mcls.terminal import echo
 
+    form = TableFormat(delimiter, decimal, encoding)
     check_output(output, model, table, kind="table", force=force)
     loaded = load_table_model(model)[0]
     to_file = output != STANDARD_OUTPUT
@@ -49,7 +69,7 @@ def predict(
     with interruptible(state), open_output(output) as raw, shown as told:
         text = io.TextIOWrapper(raw, encoding="utf-8", newline="", write_through=True)
         try:
-            count = predict_table(loaded, table, text, scores, print_note, told)
+            count = predict_table(loaded, table, text, scores, print_note, told, form, Care(on_error, strict))
         finally:
             text.detach()
     if to_file:

@@ -22,7 +22,7 @@ class Dataset:
     name : str
         The card's name, or the file's for a table of the user's own.
     X : ndarray of float64, shape (n, d)
-        Features; read-only, so that no step of an experiment can change what the next one sees.
+        Features, NaN where one is missing; read-only: no step of an experiment can change what the next one sees.
     y : ndarray of int64, shape (n,)
         Class codes 0 … ℓ−1, indices into ``classes``.
     classes : tuple of str
@@ -32,7 +32,9 @@ class Dataset:
     options : mapping
         The options of the card that made this table (``{"rows": "train"}``).
     extra : mapping of str to ndarray
-        Columns that are no features, one value a row (pixel positions, the source's own split).
+        Columns that are not features, one value per row (pixel positions, the source's own split).
+    notes : tuple of str
+        What the user should know of how the table was read; not part of the fingerprint.
 
     Examples
     --------
@@ -51,6 +53,7 @@ class Dataset:
     feature_names: tuple[str, ...]
     options: Mapping[str, Any] = field(default_factory=dict)
     extra: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         # + 0.0 turns -0.0 into 0.0: equal values must have equal bytes, for the fingerprint's sake.

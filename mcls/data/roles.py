@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from mcls.data.tables import NumberColumn, TextColumn
+from mcls.data.tables import Column, NumberColumn, TextColumn
 from mcls.errors import McLsError, unknown_name
 
 Array = np.ndarray
-Column = NumberColumn | TextColumn
 
 #: What the columns are called among those that a data set has beside its features.
 GROUP, WEIGHT = "group", "weight"
@@ -33,6 +32,8 @@ def take_roles(
     for role, name in ((GROUP, group), (WEIGHT, weight)):
         if name is not None and name not in known:
             raise unknown_name(f"column for the {role} of each row in {path}:", name, known)
+        if name is not None and (gaps := known[name].gaps) is not None:
+            raise McLsError(f"{path}: the {role} of a row is missing in column '{name}': {gaps.first}")
     if group is not None:
         if group == weight:
             raise McLsError(f"{path}: column '{group}' cannot hold both the group and the weight of a row")
@@ -45,33 +46,11 @@ def take_roles(
         column = known[weight]
         if isinstance(column, TextColumn):
             raise McLsError(f"{path}: column '{weight}' must hold weights, which are numbers; {column.first}")
-        found[WEIGHT] = check_weights(column.values, len(column.values), f"{path}: column '{weight}'")
+        found[WEIGHT] = column.values
     rest = [column for column in columns if column.name not in (group, weight)]
     if not rest:
         raise McLsError(f"{path}: no column is left to learn from beside the class")
     return rest, found
-
-
-def check_weights(weights: Any, n: int, what: str = "the weights") -> Array:
-    """Weights (n,) of rows: finite numbers, zero or more, at least one of them positive.
-
-    >>> check_weights([1, 2], 2)
-    array([1., 2.])
-    """
-    try:
-        w = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise McLsError(f"{what} must be numbers, one for each of the {n} rows") from None
-    if w.shape != (n,):
-        raise McLsError(f"{what} must be one number for each of the {n} rows; got the shape {w.shape}")
-    bad = np.flatnonzero(~(np.isfinite(w) & (w >= 0)))
-    if len(bad):
-        raise McLsError(
-            f"{what}: a weight must be a finite number, zero or more; row {bad[0] + 1} has {w[bad[0]]:g}"
-        )
-    if not w.any():
-        raise McLsError(f"{what}: every weight is zero; at least one row must count")
-    return w
 
 
 def check_groups(groups: Any, n: int, what: str = "the groups") -> Array:

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mcls.data.tables import find_separator, parse_number, table_rows
+from mcls.data.cells import parse_number
+from mcls.data.lines import table_rows
 from mcls.errors import McLsError, unknown_name
 
 Array = np.ndarray
@@ -67,7 +68,7 @@ def read_costs(path: str | Path, class_names: Sequence[str]) -> Array:
     """
     path, names = Path(path), list(class_names)
     ell = len(names)
-    rows = list(table_rows(path, find_separator(path)))
+    rows = list(table_rows(path))
     widths = {len(cells) for _, cells in rows}
     if len(rows) not in (ell, ell + 1) or not widths <= {ell, ell + 1} or len(widths) != 1:
         found = f"{len(rows)} rows of " + (" or ".join(str(w) for w in sorted(widths)) or "0") + " cells"

@@ -308,9 +308,11 @@ class _Question:
     ) -> Iterator[tuple[Path, Any]]:
         """Yield grid points and what ``judge`` makes of what ``see`` keeps of each fold, kernel by kernel."""
         machine, grids = self.machine, self.grids
-        settings: dict[str, Any] = {"n_classes": self.n_classes, "engine": self.engine}
-        if self.weights is not None:
-            settings["sample_weight"] = self.weights
+        settings: dict[str, Any] = {
+            "n_classes": self.n_classes,
+            "engine": self.engine,
+            "sample_weight": self.weights,
+        }
         on_kernel = machine.works_on == "kernel"
         threads = n_threads > 1 and len(X) <= _THREADS_UP_TO
         paths = _paths(grids, KERNEL_PARAMETERS if on_kernel else ())
@@ -332,6 +334,9 @@ class _Question:
         radial = any(isinstance(kernel, str) and kernel in RADIAL for kernel in kernels)
         D2 = squared_distances(X) if radial else None
 
+        # What is prepared without weights is of no use with them.
+        ahead = threads and self.engine == "fast" and self.weights is None
+
         def begin(fixed: dict[str, Any]) -> tuple[Any, Array, Any]:
             current = copy(machine)  # parameters are the same objects, and nothing is fitted
             for name, value in fixed.items():
@@ -342,7 +347,7 @@ class _Question:
                 K = RADIAL[current.kernel](D2, current.sigma)
             else:
                 K = kernel_matrix(X, kernel=current.kernel, degree=current.degree, coef0=current.coef0)
-            return current, K, current.prepare(K) if threads and self.engine == "fast" else None
+            return current, K, current.prepare(K) if ahead else None
 
         def end(fixed: dict[str, Any], path: Path, begun: tuple[Any, Array, Any]) -> tuple[Path, Any]:
             current, K, prepared = begun

@@ -1,4 +1,8 @@
-"""Scaling of the features: to [−1, 1] over the data set or from each training fold, standardised, or none."""
+"""Scaling of the features: to [−1, 1] over the data set or from each training fold, standardised, or none.
+
+A value that is missing (NaN) is the median of its column over the rows that the scaling comes from: with ``fold`` the
+training rows of each fold alone, otherwise all rows, also where nothing is scaled.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,23 @@ Array = np.ndarray
 SCALINGS = ("dataset", "fold", "standard", "none")
 
 
+def impute(X: Array, reference: Array | None = None) -> Array:
+    """Put the median over the reference rows (X itself by default) where a value is missing; 0 where all are.
+
+    >>> impute(np.array([[1.0], [np.nan], [5.0]]), np.array([[1.0], [2.0]])).tolist()
+    [[1.0], [1.5], [5.0]]
+    """
+    gaps = np.isnan(X)  # (n, d)
+    if not gaps.any():
+        return X
+    filled = X.copy()
+    for j in np.flatnonzero(gaps.any(axis=0)):
+        known = (X if reference is None else reference)[:, j]
+        known = known[~np.isnan(known)]
+        filled[gaps[:, j], j] = np.median(known) if len(known) else 0.0
+    return filled
+
+
 def to_range(X: Array, reference: Array | None = None) -> Array:
     """Map each column linearly so that the reference rows (X itself by default) span [−1, 1].
 
@@ -23,6 +44,8 @@ def to_range(X: Array, reference: Array | None = None) -> Array:
     array([[-1.,  0.],
            [ 1.,  0.]])
     """
+    reference = None if reference is None else impute(reference)
+    X = impute(X, reference)
     with np.errstate(all="ignore"):
         low, span = _range(X if reference is None else reference)
         scaled = np.where(span > 0, 2 * (X - low) / np.where(span > 0, span, 1.0) - 1, 0.0)
@@ -37,6 +60,7 @@ def _range(X: Array) -> tuple[Array, Array]:
 
 def standardise(X: Array) -> Array:
     """Zero mean and unit variance in each column; a constant column becomes zero."""
+    X = impute(X)
     with np.errstate(all="ignore"):
         constant = X.max(axis=0) == X.min(axis=0)
         deviation = np.where(constant, 1.0, X.std(axis=0))
@@ -58,9 +82,11 @@ def _refuse_overflow(X: Array, spread: Array, scaled: Array) -> None:
 
 
 def scale_dataset(X: Array, scaling: str) -> Array:
-    """Apply what a scaling does to the whole data set; ``fold`` and ``none`` leave it as it is."""
+    """Apply what a scaling does to the whole data set; ``fold`` leaves it as it is, ``none`` fills gaps only."""
     if scaling not in SCALINGS:
         raise unknown_name("scaling", scaling, SCALINGS)
     if scaling == "dataset":
         return to_range(X)
-    return standardise(X) if scaling == "standard" else X
+    if scaling == "standard":
+        return standardise(X)
+    return X if scaling == "fold" else impute(X)

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mcls.errors import McLsError
-from mcls.evaluation.calibration import fit_temperatures, temperature_probabilities
 from mcls.evaluation.metrics import ERROR, Metric
+from mcls.solvers.calibration import fit_temperatures, temperature_probabilities
 
 Array = np.ndarray
 

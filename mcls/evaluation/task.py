@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from mcls.errors import McLsError
 from mcls.evaluation.facts import fitted_facts
+from mcls.evaluation.folds import groups_of
 from mcls.evaluation.grid import GridResult, OnStep, search
 from mcls.evaluation.metrics import ERROR, Metric
 from mcls.evaluation.scaling import scale_dataset, to_range
 from mcls.machines.foreign import as_machine
+from mcls.solvers.weights import check_weights
 
 Array = np.ndarray
 Fold = tuple[Array, Array]
+
+
+def named_weights(weights: Any, n: int, what: str) -> Array | None:
+    """Weights (n,) of rows, checked; a complaint says what they are."""
+    try:
+        return check_weights(weights, n)
+    except McLsError as error:
+        raise McLsError(f"{what}: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -51,6 +62,17 @@ class Task:
         several = [self.grid] if isinstance(self.grid, Mapping) else self.grid
         return [{name: list(values) for name, values in grid.items()} for grid in several]
 
+    def of_rows(self, rows: Array) -> Task:
+        """The same question about some of the rows; classes without a row leave no gap in the codes."""
+        return replace(
+            self,
+            X=self.X[rows],
+            y=np.unique(self.y[rows], return_inverse=True)[1],
+            groups=groups_of(self.groups, rows),
+            weights=None if self.weights is None else self.weights[rows],
+            declared_split=None if self.declared_split is None else self.declared_split[rows],
+        )
+
     def scaled(self) -> Array:
         """The features as ``search`` expects them: scaled, unless each fold scales for itself."""
         return scale_dataset(self.X, self.scaling)
@@ -66,11 +88,11 @@ class Task:
         folds: Sequence[Fold],
         rows: Array | None = None,
         at: Any = None,
-        calibrators: Mapping[int, Sequence[int]] | None = None,
+        **settings: Any,
     ) -> GridResult:
         """Grid search over ``folds`` of all rows, or of some ``rows``; ``at`` narrows the grid to one point.
 
-        ``calibrators`` are those of ``mcls.evaluation.grid.search``.
+        ``settings`` are further ones of ``mcls.evaluation.grid.search``, such as ``calibrators``.
         """
         weights = self.weights
         return search(
@@ -85,7 +107,7 @@ class Task:
             n_classes=self.n_classes,
             metrics=self.metrics,
             weights=weights if weights is None or rows is None else weights[rows],
-            calibrators=calibrators,
+            **settings,
         )
 
     def facts(self, X: Array, folds: Sequence[Fold], point: Mapping[str, Any]) -> dict[str, Any]:

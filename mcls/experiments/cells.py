@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from mcls.data import Dataset, load_dataset
-from mcls.data.encoder import load_encoded
+from mcls.data.encoding import load_encoded
+from mcls.data.formats import ColumnRules, TableFormat
 from mcls.data.roles import GROUP, WEIGHT
 from mcls.errors import McLsError
 from mcls.evaluation.folds import Array, equal_rows
@@ -37,9 +38,8 @@ class DatasetRef:
     options: tuple[tuple[str, Any], ...] = ()
     path: str | None = None
     target: str = "-1"
-    header: bool | None = None
-    drop: tuple[str, ...] = ()
-    keep: tuple[str, ...] = ()
+    form: TableFormat | None = None
+    rules: ColumnRules | None = None
     split_equal_rows: bool = False
     group: str | None = None
     weight: str | None = None
@@ -52,7 +52,7 @@ class DatasetRef:
 @lru_cache(maxsize=16)
 def _load(ref: DatasetRef) -> Dataset:
     if ref.path is not None:
-        return load_encoded(ref.path, ref.target, ref.header, ref.drop, ref.keep, ref.group, ref.weight)
+        return load_encoded(ref.path, ref.target, ref.form, ref.rules, ref.group, ref.weight)
     return load_dataset(str(ref.name), **dict(ref.options))
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -23,7 +23,10 @@ from pydantic import (
 from mcls.errors import McLsError, unknown_name
 from mcls.specs import format_options, format_spec, parse_spec, split_grid
 
-TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".data", ".gz")
+if TYPE_CHECKING:
+    from mcls.data.formats import ColumnRules, TableFormat
+
+TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".data", ".gz", ".parquet", ".feather", ".arrow")
 
 Engine = Literal["fast", "refit"]
 Scaling = Literal["dataset", "fold", "standard", "none"]
@@ -77,7 +80,10 @@ def looks_like_table(text: str) -> bool:
     return "/" in text or text.lower().endswith(TABLE_SUFFIXES)
 
 
-_OF_TABLES = ("target", "header", "drop", "keep", "split_equal_rows", "group", "weight")
+_OF_TABLES = (
+    *("target", "header", "delimiter", "decimal", "encoding"),
+    *("drop", "keep", "categorical", "ordinal", "missing", "split_equal_rows", "group", "weight"),
+)
 
 
 class DatasetEntry(_Strict):
@@ -90,6 +96,12 @@ class DatasetEntry(_Strict):
     header: bool | None = None
     drop: Columns | None = None
     keep: Columns | None = None
+    delimiter: Name | None = None
+    decimal: Name | None = None
+    encoding: Name | None = None
+    categorical: Columns | None = None
+    ordinal: Columns | None = None
+    missing: Literal["refuse", "impute"] = "refuse"
     split_equal_rows: bool | None = None
     group: Name | None = None
     weight: Name | None = None
@@ -112,7 +124,24 @@ class DatasetEntry(_Strict):
                 if not isinstance(value, str | int | float):
                     raise McLsError(f"option '{key}' takes one word or number, got {value!r}")
             resolve_options(load_card(self.name), self.options)
+        assert self.form is not None  # both carriers refuse what they do not know
+        assert self.rules is not None
         return self
+
+    @property
+    def form(self) -> TableFormat:
+        """How the table is written."""
+        from mcls.data.formats import TableFormat
+
+        return TableFormat(self.delimiter, self.decimal, self.encoding, self.header)
+
+    @property
+    def rules(self) -> ColumnRules:
+        """What its columns are for."""
+        from mcls.data.formats import ColumnRules
+
+        lists = (self.drop or (), self.keep or (), self.categorical or (), self.ordinal or ())
+        return ColumnRules(*lists, missing=self.missing)
 
     @property
     def label(self) -> str:

@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from mcls.data import Dataset
-from mcls.data.roles import GROUP
+from mcls.data.roles import GROUP, WEIGHT
 from mcls.errors import McLsError
 from mcls.evaluation.costs import read_costs
 from mcls.evaluation.folds import count_equal_rows, require_groups
 from mcls.evaluation.parameter_grids import effective_grid
 from mcls.evaluation.protocols import Rows, check_splits, get_protocol, split_notes
+from mcls.evaluation.task import named_weights
 from mcls.experiments.cells import Cell, DatasetRef, equal_rows_of, groups_of_rows, plugins_of
 from mcls.experiments.config import DatasetEntry, ExperimentConfig
 from mcls.experiments.plan import Plan, PlannedData, Row
-from mcls.machines.foreign import parameters_of
+from mcls.machines.foreign import as_machine, parameters_of
 from mcls.machines.labels import LabelMachine
 from mcls.machines.registry import get_machine
 from mcls.plugins import loaded_files
@@ -34,12 +35,14 @@ def plan(config: ExperimentConfig, folder: Path = Path()) -> Plan:
         try:
             data = ref.load()
             costs = read_costs(folder / config.costs, data.classes) if config.costs is not None else None
+            named_weights(data.extra.get(WEIGHT), data.n, f"{ref.path}: column '{ref.weight}'")
             for protocol in config.protocols:
                 require_groups(config.settings(protocol).get("folds"), data.extra.get(GROUP))
         except McLsError as error:
             raise McLsError(f"{config.name}: datasets[{i}]: {error}") from None
         groups = groups_of_rows(ref)
         datasets[ref.label] = PlannedData.of(data)
+        notes += [f"{ref.label}: {note}" for note in data.notes]
         for j, machine in enumerate(config.machines):
             for options in machine.variants():
                 try:
@@ -73,9 +76,8 @@ def dataset_ref(entry: DatasetEntry, folder: Path) -> DatasetRef:
             entry.label,
             path=path,
             target=str(entry.target),
-            header=entry.header,
-            drop=tuple(entry.drop or ()),
-            keep=tuple(entry.keep or ()),
+            form=entry.form,
+            rules=entry.rules,
             split_equal_rows=bool(entry.split_equal_rows),
             group=entry.group,
             weight=entry.weight,
@@ -94,6 +96,8 @@ def _row(
 ) -> Row:
     machine = get_machine(name)
     estimator = machine.create(**options)
+    if WEIGHT in data.extra:
+        as_machine(estimator).training_weights(data.y, range(data.n_classes), data.extra[WEIGHT])  # or refuses
     if isinstance(estimator, LabelMachine):
         estimator.check_labels(data.y, data.n_classes)
     grid = effective_grid(machine, estimator, options, config.grid, own_grid)

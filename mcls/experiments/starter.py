@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 import yaml
 
 from mcls.data.dataset import Dataset
-from mcls.data.encoder import load_encoded
+from mcls.data.encoding import load_encoded
+from mcls.data.formats import ColumnRules, TableFormat
 from mcls.errors import McLsError, printable
 from mcls.evaluation.folds import count_equal_rows, equal_rows, stratified_folds
 from mcls.evaluation.protocols import Rows, check_splits
@@ -62,12 +62,12 @@ def make_starter(
     data: Path,
     target: str,
     output: Path | None,
-    header: bool | None = None,
-    drop: Sequence[str] = (),
-    keep: Sequence[str] = (),
+    form: TableFormat | None = None,
+    rules: ColumnRules | None = None,
 ) -> tuple[Path, str]:
     """The config's path and text for a table, which is read to make sure that it will run."""
-    table = load_encoded(data, target, header, drop, keep)
+    form, rules = form or TableFormat(), rules or ColumnRules()
+    table = load_encoded(data, target, form, rules)
     stratified_folds(table.y, 10, seed=0)  # refuses classes of one row each
     # Results go to a folder of this name: the config's own, so that two configs of one table stay apart.
     stem = table.name if output is None else output.stem
@@ -84,16 +84,34 @@ def make_starter(
         quoted=_quoted(name),  # YAML would read 2024 as a number
         path=_quoted(os.path.relpath(data, path.parent)),
         target=_quoted(target),
-        header=_HEADER[header] + _columns("drop", drop) + _columns("keep", keep) + _equal_rows(table),
+        header=_HEADER[form.header] + _given(form, rules) + _equal_rows(table),
         folds=10 if table.n < 1000 else 5,
     )
     parse_config(text, path)
     return path, text
 
 
-def _columns(field: str, names: Sequence[str]) -> str:
-    what = "left out" if field == "drop" else "used although they count rows"
-    return f"    {field}: [{', '.join(map(_quoted, names))}]  # columns that are {what}\n" if names else ""
+_MEANING = {
+    "delimiter": "between two cells",
+    "decimal": "before the digits of a fraction",
+    "encoding": "of the file's text",
+    "drop": "columns that are left out",
+    "keep": "columns that are used although they count rows",
+    "categorical": "columns of numbers that are codes",
+    "ordinal": "columns of texts with an order",
+    "missing": "refuse or impute: by the median of the training rows, and a level of its own for text",
+}
+
+
+def _given(form: TableFormat, rules: ColumnRules) -> str:
+    """The options of the table that the user gave, one line each with what it means."""
+    lines, values = "", {**vars(form), **vars(rules)}
+    for name, meaning in _MEANING.items():
+        value = values[name]
+        if value and value != "refuse":
+            shown = _quoted(value) if isinstance(value, str) else f"[{', '.join(map(_quoted, value))}]"
+            lines += f"    {name}: {shown}  # {meaning}\n"
+    return lines
 
 
 def _equal_rows(table: Dataset) -> str:

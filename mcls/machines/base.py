@@ -8,7 +8,7 @@ inherits from ``WeightedMachine``, and its ``_fit`` (or ``_fit_rows``) and ``_sw
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar, Literal, Self
 
@@ -19,13 +19,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcls.errors import McLsError
 from mcls.kernels import KERNELS, check_precomputed, kernel_matrix
+from mcls.machines.calibrated import CalibratedMachine
+from mcls.machines.sweeping import Fold, Point, distinct, point_groups, refit
 from mcls.parameters import Check, Choice, Number, Whole, width
-from mcls.solvers.weights import check_class_names, check_class_weight, check_weights, class_factors, row_weights
+from mcls.solvers.weights import check_class_names, check_weights, class_factors, row_weights
 
 Array = np.ndarray
-Fold = tuple[Array, Array]  # (train, test) row indices
-Point = Mapping[str, Any]  # values of some parameters
-ClassWeight = str | Mapping[Any, float] | None
 
 # Kernel values held at once when new rows are scored: 128 MB, however many rows there are.
 _BLOCK_VALUES = 2**24
@@ -36,7 +35,7 @@ def rows_per_block(n: int) -> int:
     return max(1, _BLOCK_VALUES // max(1, n))
 
 
-class BaseMachine(ClassifierMixin, BaseEstimator):
+class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
     """Base of all our classifiers: what outsiders must know of a machine stands on its class."""
 
     #: What each parameter may be; a subclass adds its own.
@@ -122,6 +121,7 @@ class BaseMachine(ClassifierMixin, BaseEstimator):
         self.check_parameters()
         weights = self.training_weights(codes, self.classes_.tolist(), sample_weight)
         self._fit_rows(X, codes, len(self.classes_), *weights)
+        self._calibrate(X, codes, sample_weight)
         return self
 
     def _present_rows(self, X: Array, y: Array, w: Array | None) -> tuple[Array, Array, Array | None]:
@@ -156,6 +156,10 @@ class BaseMachine(ClassifierMixin, BaseEstimator):
     def _class_scores(self, X: Any) -> Array:
         check_is_fitted(self)
         return self._row_scores(validate_data(self, X, reset=False, dtype=np.float64))
+
+    def _worked_on(self, X: Array) -> Array:
+        """What a sweep of the rows X starts from."""
+        return X
 
     # Cross-validation ---------------------------------------------------------------------------------------
 
@@ -222,10 +226,10 @@ class BaseMachine(ClassifierMixin, BaseEstimator):
             folds = [(train[sample_weight[train] > 0], test) for train, test in folds]
             if not all(len(train) for train, _ in folds):
                 raise McLsError("every training row of some fold has a sample_weight of zero")
-        learned, places = _distinct(folds, len(y), self.leaves_rows_out)
+        learned, places = distinct(folds, len(y), self.leaves_rows_out)
         results = [np.full((len(points), len(asked), ell), np.nan) for _, asked in learned]
         fast = [k for k, fold in enumerate(learned) if swept and self._can_sweep(fold, y, ell)]
-        for shared, members in _groups(points, swept):
+        for shared, members in point_groups(points, swept):
             machine = self.at(shared, np.arange(ell), ell) if shared else self
             own = {name: getattr(machine, name) for name in swept}  # for what a point leaves out
             path = [{**own, **{n: v for n, v in points[i].items() if not swept or n in swept}} for i in members]
@@ -265,6 +269,10 @@ class BaseMachine(ClassifierMixin, BaseEstimator):
             groups.setdefault(w.tobytes(), ([], [] if (w == 1.0).all() else [w]))[0].append(k)
         return list(groups.values())
 
+    def on_codes(self, classes: Sequence[Any]) -> Self:
+        """The machine as ``sweep`` wants it, which knows classes by their codes: itself, if it names none."""
+        return self
+
     def _can_sweep(self, fold: Fold, y: Array, n_classes: int) -> bool:
         """Whether ``_sweep`` gives the scores of a fold."""
         train, asked = fold
@@ -277,72 +285,6 @@ class BaseMachine(ClassifierMixin, BaseEstimator):
             return bool((times <= 1).all())
         # Leaving most rows out costs more than learning from the few others.
         return len(asked) <= len(train) and bool((times == 1).all())
-
-
-def _distinct(
-    folds: Sequence[Fold], n: int, leaves_rows_out: bool
-) -> tuple[list[Fold], list[tuple[int, Array | None]]]:
-    """Training sets, each once, with the rows to score; and where the scores of each fold are among them.
-
-    Nested cross-validation tests several folds of rows on machines that learn from the same rows. A machine that
-    leaves rows out scores all the rows that a training set lacks. The second part holds, per fold, the place of its
-    training set and the positions of its test rows there; None: all of them, in order.
-    """
-    learned: list[Fold] = []
-    places: list[tuple[int, Array | None]] = []
-    known: dict[bytes, list[int]] = {}
-    for i, (train, _) in enumerate(folds):
-        known.setdefault(np.asarray(train, dtype=np.intp).tobytes(), []).append(i)
-    where: dict[int, tuple[int, Array | None]] = {}
-    for members in known.values():
-        train, asked = folds[members[0]]
-        rest = np.ones(n, dtype=bool)
-        rest[train] = False
-        if len(members) > 1 or (leaves_rows_out and len(train) + len(asked) < n):
-            wanted = np.zeros(n, dtype=bool)
-            for i in members:
-                wanted[folds[i][1]] = True
-            asked = np.flatnonzero(rest if leaves_rows_out and rest[wanted].all() else wanted)
-        place = np.empty(n, dtype=np.intp)
-        place[asked] = np.arange(len(asked))
-        for i in members:
-            where[i] = len(learned), None if asked is folds[i][1] else place[folds[i][1]]
-        learned.append((train, asked))
-    places = [where[i] for i in range(len(folds))]
-    return learned, places
-
-
-def refit(
-    machine: Any,
-    A: Array,
-    y: Array,
-    n_classes: int,
-    fold: Fold,
-    points: Sequence[Point],
-    sample_weight: Array | None = None,
-) -> Array:
-    """Scores (points, |test|, ℓ) of a fold by brute force, one fit per point: what shortcuts are tested against."""
-    train, test = fold
-    of_train = None if sample_weight is None else sample_weight[train]
-    present, codes = np.unique(y[train], return_inverse=True)
-    scores = np.full((len(points), len(test), n_classes), -np.inf)
-    if len(present) == 1:  # one class to learn from: it is the only answer
-        scores[:, :, present] = 0.0
-        return scores
-    for i, point in enumerate(points):
-        fitted = machine.at(point, present, n_classes)
-        weights = fitted.training_weights(codes, present.tolist(), of_train)
-        scores[i][:, present] = fitted._learn_and_score(A, codes, len(present), train, test, *weights)
-    return scores
-
-
-def _groups(points: Sequence[Point], swept: Sequence[str]) -> Iterator[tuple[dict[str, Any], list[int]]]:
-    """What is not swept, and the indices of the points that share these values of it."""
-    groups: dict[str, tuple[dict[str, Any], list[int]]] = {}
-    for i, point in enumerate(points):
-        shared = {name: value for name, value in point.items() if swept and name not in swept}
-        groups.setdefault(repr(shared), (shared, []))[1].append(i)
-    yield from groups.values()
 
 
 def parameter_checks(cls: type[BaseMachine]) -> dict[str, Check]:
@@ -404,6 +346,9 @@ class KernelMachine(BaseMachine):
         blocks = [X[start : start + step] for start in range(0, len(X), step)]
         return np.concatenate([self._scores(self._kernel(block, self.X_fit_)) for block in blocks])
 
+    def _worked_on(self, X: Array) -> Array:
+        return X if self.works_on == "rows" or self.kernel == "precomputed" else self._kernel(X, None)
+
     def _learn_and_score(self, A: Array, y: Array, n_classes: int, train: Array, test: Array, *w: Array) -> Array:
         if self.works_on == "rows":
             return super()._learn_and_score(A, y, n_classes, train, test, *w)
@@ -417,33 +362,3 @@ class KernelMachine(BaseMachine):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
-
-
-class WeightedMachine(BaseMachine):
-    """A machine that takes weights, as scikit-learn defines them: a weight of 2 counts as the row twice.
-
-    A row of weight zero is absent, also from the counts of classes.
-
-    Parameters
-    ----------
-    class_weight : None, "balanced" or dict
-        Weight of each class, which multiplies those of its rows; in a dictionary, 1 for classes that it does not name.
-        "balanced" gives every class the same total weight, n / (ℓ n_c) for each row of class c.
-    """
-
-    checks: ClassVar[Mapping[str, Check]] = {"class_weight": check_class_weight}
-    takes_weights: ClassVar[bool] = True
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to the rows of X (n, d), or to a kernel matrix (n, n) when ``kernel="precomputed"``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Finite numbers.
-        y : array-like of shape (n,)
-            Class labels of any kind, at least two different ones.
-        sample_weight : array-like of shape (n,), optional
-            Weight of each row, zero or positive; all 1 by default.
-        """
-        return self._fit_weighted(X, y, sample_weight)

@@ -26,8 +26,8 @@ from mcls.solvers import lsm
 Array = np.ndarray
 
 
-def _base_gives_probabilities(machine: CodeMachine) -> bool:
-    return hasattr(machine.base, "predict_proba")
+def _gives_probabilities(machine: CodeMachine) -> bool:
+    return machine.calibration is not None or hasattr(machine.base, "predict_proba")
 
 
 class CodeMachine(KernelMachine):
@@ -97,9 +97,11 @@ class CodeMachine(KernelMachine):
     def _n_classes(self) -> int:
         return int(self.row_classes_.max()) + 1
 
-    @available_if(_base_gives_probabilities)
+    @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> Array:
-        """Class probabilities (m, ℓ), where the binary classifier gives probabilities."""
+        """Class probabilities (m, ℓ): calibrated or, without ``calibration``, from those of the binary classifier."""
+        if self.calibration is not None:
+            return super().predict_proba(X)
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         P = class_probabilities(self.code_matrix_, self.machines_.probabilities(X), self._unused_probability)
@@ -131,7 +133,7 @@ class ECOC(CodeMachine):
         Weight of the errors in ``svc``.
     random_state : int
         Seed of the random codes.
-    kernel, sigma, degree, coef0
+    kernel, sigma, degree, coef0, calibration
         As in :class:`OneLSM`. LIBSVM's RBF parameter is 1/(2σ²).
 
     Attributes
@@ -167,6 +169,7 @@ class ECOC(CodeMachine):
         sigma: float = 1.0,
         degree: int = 3,
         coef0: float = 1.0,
+        calibration: str | None = None,
     ) -> None:
         self.coding = coding
         self.decoder = decoder
@@ -178,6 +181,7 @@ class ECOC(CodeMachine):
         self.sigma = sigma
         self.degree = degree
         self.coef0 = coef0
+        self.calibration = calibration
 
     def _keep_classes(self, present: Array, n_classes: int) -> None:
         if not isinstance(self.coding, str) and len(self.coding) == n_classes:
@@ -217,7 +221,7 @@ class DECOC(CodeMachine):
     criterion_sigma : float or None
         Width of the Parzen window of FQMI. 1, for features in [−1, 1], agrees best with the published figures;
         None takes half the largest distance between two samples of the classes to be divided.
-    decoder, base, gamma, C, kernel, sigma, degree, coef0
+    decoder, base, gamma, C, kernel, sigma, degree, coef0, calibration
         As in :class:`ECOC`; the defaults ``svc`` and C = 100 are the paper's. The criterion looks at the
         features, so a precomputed kernel is refused.
 
@@ -253,6 +257,7 @@ class DECOC(CodeMachine):
         sigma: float = 1.0,
         degree: int = 3,
         coef0: float = 1.0,
+        calibration: str | None = None,
     ) -> None:
         self.criterion = criterion
         self.criterion_sigma = criterion_sigma
@@ -264,6 +269,7 @@ class DECOC(CodeMachine):
         self.sigma = sigma
         self.degree = degree
         self.coef0 = coef0
+        self.calibration = calibration
 
     checks: ClassVar[Mapping[str, Check]] = {
         "criterion": Choice("criterion", CRITERIA),
@@ -299,7 +305,7 @@ class SubECOC(DECOC):
         Share of the training error that both new machines must remove.
     random_state : int
         Seed of K-means.
-    criterion, criterion_sigma, decoder, base, gamma, C, kernel, sigma, degree, coef0
+    criterion, criterion_sigma, decoder, base, gamma, C, kernel, sigma, degree, coef0, calibration
         As in :class:`DECOC`.
 
     Attributes
@@ -338,12 +344,14 @@ class SubECOC(DECOC):
         sigma: float = 1.0,
         degree: int = 3,
         coef0: float = 1.0,
+        calibration: str | None = None,
     ) -> None:
         super().__init__(criterion, criterion_sigma, decoder, base, gamma, C, kernel, sigma, degree, coef0)
         self.theta_p = theta_p
         self.theta_s = theta_s
         self.theta_i = theta_i
         self.random_state = random_state
+        self.calibration = calibration
 
     checks: ClassVar[Mapping[str, Check]] = {
         "theta_p": Number(0, 1, "a share between 0 and 1"),

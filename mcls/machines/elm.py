@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from mcls.machines.base import ClassWeight, Fold, Point, WeightedMachine
+from mcls.machines.base import Fold, Point
+from mcls.machines.weighted import ClassWeight, WeightedMachine
 from mcls.parameters import Anything, Check, Positive, Whole
 from mcls.solvers import elm
 
@@ -35,7 +36,7 @@ class ELM(WeightedMachine):
         Weight of the fit against the size of β; the smaller, the smoother.
     random_state : int, RandomState or None
         Seed of the hidden layer.
-    class_weight : None, "balanced" or dict
+    class_weight, calibration
         As in :class:`~mcls.machines.lsm.OneLSM`.
 
     Attributes
@@ -67,11 +68,13 @@ class ELM(WeightedMachine):
         C: float = 1.0,
         random_state: int | np.random.RandomState | None = 0,
         class_weight: ClassWeight = None,
+        calibration: str | None = None,
     ) -> None:
         self.n_hidden = n_hidden
         self.C = C
         self.random_state = random_state
         self.class_weight = class_weight
+        self.calibration = calibration
 
     def _fit_rows(self, X: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
         self.weights_, self.biases_ = self._layer(X.shape[1])

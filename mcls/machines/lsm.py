@@ -9,8 +9,9 @@ import numpy as np
 
 from mcls.errors import McLsError
 from mcls.kernels import KernelFunction
-from mcls.machines.base import ClassWeight, Fold, KernelMachine, Point, WeightedMachine, rows_per_block
+from mcls.machines.base import Fold, KernelMachine, Point, rows_per_block
 from mcls.machines.labels import LabelMachine, decide, gammas_of
+from mcls.machines.weighted import ClassWeight, WeightedMachine
 from mcls.parameters import Check, Choice, Positive, Whole
 from mcls.solvers import lsm, nystrom
 from mcls.solvers.spectrum import Spectrum
@@ -44,6 +45,7 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
         label_sigma: float = 1.0,
         decision: str = "max",
         class_weight: ClassWeight = None,
+        calibration: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
@@ -55,6 +57,7 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
         self.label_sigma = label_sigma
         self.decision = decision
         self.class_weight = class_weight
+        self.calibration = calibration
 
     _solve = staticmethod(lsm.fit)
 
@@ -134,6 +137,10 @@ class OneLSM(OneSystemMachine):
         Weight of each class, which multiplies those of its rows; in a dictionary, 1 for classes that it does not name.
         "balanced" gives every class the same total weight, n / (ℓ n_c) for each row of class c. With weights W,
         also those that ``fit`` takes as ``sample_weight``, the system is (K + γW⁻¹)α = Yᵀ.
+    calibration : None, "temperature", "matrix" or "auto"
+        With one of the words, ``predict_proba`` gives probabilities: the scores of the training rows out of fold
+        fit a map from scores to probabilities (:mod:`mcls.solvers.calibration`), "auto" the better of the two.
+        The class with the largest probability is always the predicted one.
 
     Attributes
     ----------
@@ -144,17 +151,14 @@ class OneLSM(OneSystemMachine):
     X_fit_ : array (n, d), or (m, d) with ``nystrom``
         The rows that ``alpha_`` belongs to.
 
-    Notes
-    -----
-    The scores are no probabilities. Where those are needed, scikit-learn calibrates the machine like any other:
-    ``CalibratedClassifierCV(OneLSM(sigma=0.5), method="sigmoid").fit(X, y).predict_proba(X_new)``.
-
     Examples
     --------
     >>> from mcls import OneLSM
     >>> X, y = [[0.0], [0.2], [1.0], [1.2], [2.0], [2.2]], ["a", "a", "b", "b", "c", "c"]
     >>> OneLSM(sigma=0.5, gamma=0.1).fit(X, y).predict([[0.1], [2.1]])
     array(['a', 'c'], dtype='<U1')
+    >>> OneLSM(sigma=0.5, gamma=0.1, calibration="temperature").fit(X, y).predict_proba([[0.1]]).round(2)
+    array([[1., 0., 0.]])
     >>> OneLSM(sigma=0.5, gamma=0.1, solver="nystrom", n_landmarks=5).fit(X, y).predict([[0.1], [2.1]])
     array(['a', 'c'], dtype='<U1')
     """
@@ -174,6 +178,7 @@ class OneLSM(OneSystemMachine):
         n_landmarks: int = 1000,
         random_state: int = 0,
         class_weight: ClassWeight = None,
+        calibration: str | None = None,
     ) -> None:
         super().__init__(
             kernel, sigma, degree, coef0, gamma, labelbook, label_kernel, label_sigma, decision, class_weight
@@ -181,6 +186,7 @@ class OneLSM(OneSystemMachine):
         self.solver = solver
         self.n_landmarks = n_landmarks
         self.random_state = random_state
+        self.calibration = calibration
 
     checks: ClassVar[Mapping[str, Check]] = {
         "solver": Choice("solver", SOLVERS),
@@ -252,7 +258,7 @@ class OvALSM(OneSystemMachine):
     cross-validation sweep is OneLSM's, since the two are one function of the data.
 
     Parameters are those of :class:`OneLSM` with its exact solver: ``kernel, sigma, degree, coef0, gamma,
-    labelbook, label_kernel, label_sigma, decision, class_weight``.
+    labelbook, label_kernel, label_sigma, decision, class_weight, calibration``.
 
     Examples
     --------
@@ -274,7 +280,7 @@ class OvOLSM(WeightedMachine, KernelMachine):
 
     Parameters
     ----------
-    kernel, sigma, degree, coef0, gamma, class_weight
+    kernel, sigma, degree, coef0, gamma, class_weight, calibration
         As in :class:`OneLSM`.
 
     Attributes
@@ -302,6 +308,7 @@ class OvOLSM(WeightedMachine, KernelMachine):
         coef0: float = 1.0,
         gamma: float = 1.0,
         class_weight: ClassWeight = None,
+        calibration: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
@@ -309,6 +316,7 @@ class OvOLSM(WeightedMachine, KernelMachine):
         self.coef0 = coef0
         self.gamma = gamma
         self.class_weight = class_weight
+        self.calibration = calibration
 
     def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
         self.alpha_ = lsm.fit_pairs(K, y, n_classes, self.gamma, w)

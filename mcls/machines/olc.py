@@ -13,8 +13,9 @@ import numpy as np
 
 from mcls.kernels import KernelFunction
 from mcls.labelbooks import labels_of
-from mcls.machines.base import ClassWeight, Fold, KernelMachine, Point, WeightedMachine
+from mcls.machines.base import Fold, KernelMachine, Point
 from mcls.machines.codewords import codeword_facts, codeword_norms, settle_ties, swept_path
+from mcls.machines.weighted import ClassWeight, WeightedMachine
 from mcls.parameters import Anything, Check, Number, Positive
 from mcls.solvers import olc
 
@@ -92,7 +93,7 @@ class OLCRLSC(_CodewordMachine):
 
     Parameters
     ----------
-    kernel, sigma, degree, coef0, class_weight
+    kernel, sigma, degree, coef0, class_weight, calibration
         As in :class:`~mcls.machines.lsm.OneLSM`.
     lambda1 : float
         Weight of ‖W‖²; the larger, the smoother.
@@ -126,6 +127,7 @@ class OLCRLSC(_CodewordMachine):
         lambda2: float = 1.0,
         codewords: str | Array = "indicators",
         class_weight: ClassWeight = None,
+        calibration: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
@@ -135,6 +137,7 @@ class OLCRLSC(_CodewordMachine):
         self.lambda2 = lambda2
         self.codewords = codewords
         self.class_weight = class_weight
+        self.calibration = calibration
 
     _swept = staticmethod(olc.sweep_rlsc)
 
@@ -182,6 +185,7 @@ class RLSC(OLCRLSC):
         lambda1: float = 1.0,
         codewords: str | Array = "indicators",
         class_weight: ClassWeight = None,
+        calibration: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
@@ -190,6 +194,7 @@ class RLSC(OLCRLSC):
         self.lambda1 = lambda1
         self.codewords = codewords
         self.class_weight = class_weight
+        self.calibration = calibration
 
 
 class OLCLSSVM(_CodewordMachine):
@@ -215,7 +220,7 @@ class OLCLSSVM(_CodewordMachine):
 
     Parameters
     ----------
-    kernel, sigma, degree, coef0, class_weight
+    kernel, sigma, degree, coef0, class_weight, calibration
         As in :class:`~mcls.machines.lsm.OneLSM`.
     lambda1 : float
         Weight of the errors e; the *smaller*, the smoother.
@@ -250,6 +255,7 @@ class OLCLSSVM(_CodewordMachine):
         lambda2: float = 1.0,
         codewords: str | Array = "indicators",
         class_weight: ClassWeight = None,
+        calibration: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
@@ -259,6 +265,7 @@ class OLCLSSVM(_CodewordMachine):
         self.lambda2 = lambda2
         self.codewords = codewords
         self.class_weight = class_weight
+        self.calibration = calibration
 
     _swept = staticmethod(olc.sweep_lssvm)
 
@@ -301,6 +308,7 @@ class LSSVM(OLCLSSVM):
         lambda1: float = 1.0,
         codewords: str | Array = "indicators",
         class_weight: ClassWeight = None,
+        calibration: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
@@ -309,3 +317,4 @@ class LSSVM(OLCLSSVM):
         self.lambda1 = lambda1
         self.codewords = codewords
         self.class_weight = class_weight
+        self.calibration = calibration

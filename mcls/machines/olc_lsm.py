@@ -8,10 +8,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from mcls.kernels import KernelFunction
-from mcls.machines.base import ClassWeight, Fold, Point
+from mcls.machines.base import Fold, Point
 from mcls.machines.codewords import codeword_facts, settle_ties, swept_path
 from mcls.machines.labels import decide
 from mcls.machines.lsm import OneSystemMachine
+from mcls.machines.weighted import ClassWeight
 from mcls.parameters import Check, Number
 from mcls.solvers import olc
 
@@ -39,7 +40,7 @@ class OLCOneLSM(OneSystemMachine):
 
     Parameters
     ----------
-    kernel, sigma, degree, coef0, gamma, labelbook, label_kernel, label_sigma, decision, class_weight
+    kernel, sigma, degree, coef0, gamma, labelbook, label_kernel, label_sigma, decision, class_weight, calibration
         As in :class:`~mcls.machines.lsm.OneLSM`.
     lambda2 : float
         Weight of the correction; zero gives :class:`~mcls.machines.lsm.OneLSM`.
@@ -70,11 +71,13 @@ class OLCOneLSM(OneSystemMachine):
         label_sigma: float = 1.0,
         decision: str = "max",
         class_weight: ClassWeight = None,
+        calibration: str | None = None,
     ) -> None:
         super().__init__(
             kernel, sigma, degree, coef0, gamma, labelbook, label_kernel, label_sigma, decision, class_weight
         )
         self.lambda2 = lambda2
+        self.calibration = calibration
 
     checks: ClassVar[Mapping[str, Check]] = {"lambda2": Number(0.0, wanted="zero or a positive number")}
     swept: tuple[str, ...] = ("gamma", "lambda2")

@@ -42,7 +42,7 @@ class MulticlassPerceptron(_OnlineMachine):
 
     Parameters
     ----------
-    kernel, sigma, degree, coef0
+    kernel, sigma, degree, coef0, calibration
         As in :class:`~mcls.machines.lsm.OneLSM`.
     update : {"two-class", "spread"}
         Which classes pay for a mistake.
@@ -92,6 +92,7 @@ class MulticlassPerceptron(_OnlineMachine):
         epochs: int = 50,
         shuffle: bool = True,
         random_state: int | np.random.RandomState | None = 0,
+        calibration: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
@@ -102,6 +103,7 @@ class MulticlassPerceptron(_OnlineMachine):
         self.epochs = epochs
         self.shuffle = shuffle
         self.random_state = random_state
+        self.calibration = calibration
 
     checks: ClassVar[Mapping[str, Check]] = {"update": Choice("update", perceptron.UPDATES), "averaged": Flag()}
 
@@ -125,7 +127,7 @@ class SVMSGD(_OnlineMachine):
 
     Parameters
     ----------
-    kernel, sigma, degree, coef0
+    kernel, sigma, degree, coef0, calibration
         As in :class:`~mcls.machines.lsm.OneLSM`.
     C : float
         Price of a violated margin; the smaller, the smoother.
@@ -170,6 +172,7 @@ class SVMSGD(_OnlineMachine):
         epochs: int = 50,
         shuffle: bool = True,
         random_state: int | np.random.RandomState | None = 0,
+        calibration: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
@@ -179,6 +182,7 @@ class SVMSGD(_OnlineMachine):
         self.epochs = epochs
         self.shuffle = shuffle
         self.random_state = random_state
+        self.calibration = calibration
 
     checks: ClassVar[Mapping[str, Check]] = {"C": Positive()}
 

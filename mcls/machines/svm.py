@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from mcls.kernels import KernelFunction
-from mcls.machines.base import ClassWeight, KernelMachine, WeightedMachine
+from mcls.machines.base import KernelMachine
+from mcls.machines.weighted import ClassWeight, WeightedMachine
 from mcls.parameters import Check, Positive
 from mcls.solvers import multisvm, multisvm_libsvm
 
@@ -29,6 +30,7 @@ class _SVM(WeightedMachine, KernelMachine):
         C: float = 1.0,
         tol: float = 1e-5,
         class_weight: ClassWeight = None,
+        calibration: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
@@ -37,6 +39,7 @@ class _SVM(WeightedMachine, KernelMachine):
         self.C = C
         self.tol = tol
         self.class_weight = class_weight
+        self.calibration = calibration
 
     checks: ClassVar[Mapping[str, Check]] = {"C": Positive(), "tol": Positive()}
 
@@ -50,7 +53,7 @@ class SVMOvA(_SVM):
 
     Parameters
     ----------
-    kernel, sigma, degree, coef0, class_weight
+    kernel, sigma, degree, coef0, class_weight, calibration
         As in :class:`~mcls.machines.lsm.OneLSM`.
     C : float
         Price of a violated margin (Cwᵢ for a row of weight wᵢ); the smaller, the smoother.
@@ -91,7 +94,7 @@ class SVMOvO(_SVM):
 
     Parameters
     ----------
-    kernel, sigma, degree, coef0, C, tol, class_weight
+    kernel, sigma, degree, coef0, C, tol, class_weight, calibration
         As in :class:`SVMOvA`.
 
     Attributes
@@ -160,7 +163,7 @@ class WestonWatkins(_SVM):
 
     Parameters
     ----------
-    kernel, sigma, degree, coef0, class_weight
+    kernel, sigma, degree, coef0, class_weight, calibration
         As in :class:`~mcls.machines.lsm.OneLSM`.
     C : float
         Price of a violated margin (Cwᵢ for a row of weight wᵢ); the smaller, the smoother.
@@ -203,8 +206,10 @@ class WestonWatkins(_SVM):
         C: float = 1.0,
         tol: float = 1e-7,
         class_weight: ClassWeight = None,
+        calibration: str | None = None,
     ) -> None:
         super().__init__(kernel, sigma, degree, coef0, C, tol, class_weight)
+        self.calibration = calibration
 
     def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
         solution = multisvm.solve(K, y, n_classes, self.C, self._loss, tol=self.tol, weights=w)

@@ -12,8 +12,9 @@ import numpy as np
 
 from mcls.errors import McLsError
 from mcls.kernels import KernelFunction
-from mcls.machines.base import ClassWeight, Fold, Point, WeightedMachine
+from mcls.machines.base import Fold, Point
 from mcls.machines.labels import LabelMachine, decide, gammas_of
+from mcls.machines.weighted import ClassWeight, WeightedMachine
 from mcls.parameters import Check, Choice, Flag, Positive
 from mcls.solvers import vector, vosvm
 from mcls.solvers.qp import SOLVERS
@@ -76,7 +77,7 @@ class VoRLS(VectorMachine):
     ----------
     regularizer : {"beta", "f"}
         The penalty: ‖β‖² or R(f) = βᵀHβ.
-    kernel, sigma, degree, coef0, gamma, labelbook, label_kernel, label_sigma, decision, class_weight
+    kernel, sigma, degree, coef0, gamma, labelbook, label_kernel, label_sigma, decision, class_weight, calibration
         As in :class:`OneLSM`; here the labelbook matters.
 
     Attributes
@@ -107,6 +108,7 @@ class VoRLS(VectorMachine):
         label_sigma: float = 1.0,
         decision: str = "max",
         class_weight: ClassWeight = None,
+        calibration: str | None = None,
     ) -> None:
         self.regularizer = regularizer
         self.kernel = kernel
@@ -119,6 +121,7 @@ class VoRLS(VectorMachine):
         self.label_sigma = label_sigma
         self.decision = decision
         self.class_weight = class_weight
+        self.calibration = calibration
 
     checks: ClassVar[Mapping[str, Check]] = {"regularizer": Choice("regularizer", ("beta", "f"))}
 
@@ -156,7 +159,7 @@ class VoLSSVM(VectorMachine):
     ----------
     bias : bool
         Whether f(x) has the offset b of Sec. 4.4. The paper argues for none.
-    kernel, sigma, degree, coef0, labelbook, label_kernel, label_sigma, decision, class_weight
+    kernel, sigma, degree, coef0, labelbook, label_kernel, label_sigma, decision, class_weight, calibration
         As in :class:`OneLSM`; here the labelbook matters.
     gamma : float
         Weight of the *errors*: the smaller, the smoother.
@@ -191,6 +194,7 @@ class VoLSSVM(VectorMachine):
         label_sigma: float = 1.0,
         decision: str = "max",
         class_weight: ClassWeight = None,
+        calibration: str | None = None,
     ) -> None:
         self.bias = bias
         self.kernel = kernel
@@ -203,6 +207,7 @@ class VoLSSVM(VectorMachine):
         self.label_sigma = label_sigma
         self.decision = decision
         self.class_weight = class_weight
+        self.calibration = calibration
 
     checks: ClassVar[Mapping[str, Check]] = {"bias": Flag()}
 
@@ -252,7 +257,7 @@ class VoSVM(VectorMachine):
         OSQP, an active-set method (much faster on a grid, certified the same way), or cvxpy's interior point.
     tol : float
         Largest KKT residual that passes without a ConvergenceWarning.
-    kernel, sigma, degree, coef0, labelbook, label_kernel, label_sigma, decision, class_weight
+    kernel, sigma, degree, coef0, labelbook, label_kernel, label_sigma, decision, class_weight, calibration
         As in :class:`OneLSM`; here the labelbook matters.
     gamma : float
         Upper bound of the coefficients (γwᵢ for a row of weight wᵢ), the weight of the *errors*: the smaller, the
@@ -297,6 +302,7 @@ class VoSVM(VectorMachine):
         label_sigma: float = 1.0,
         decision: str = "max",
         class_weight: ClassWeight = None,
+        calibration: str | None = None,
     ) -> None:
         self.bias = bias
         self.solver = solver
@@ -311,6 +317,7 @@ class VoSVM(VectorMachine):
         self.label_sigma = label_sigma
         self.decision = decision
         self.class_weight = class_weight
+        self.calibration = calibration
 
     checks: ClassVar[Mapping[str, Check]] = {
         "bias": Flag(),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mcls.data.encoder import ScaledColumn
+from mcls.data.encoder import DateColumn, EncodedColumn, OrdinalColumn, ScaledColumn
 from mcls.models.archive import FORMAT
 from mcls.models.judging import show_error
 from mcls.models.table import TableModel
@@ -46,11 +46,7 @@ def _table_rows(model: TableModel) -> list[list[str]]:
     ]
     if facts.dropped:
         rows.append(["left out", _some(facts.dropped)])
-    for column in model.encoder.columns:
-        if isinstance(column, ScaledColumn):
-            rows.append([f"column {column.name}", f"numbers, {column.low:g} to {column.high:g}"])
-        else:
-            rows.append([f"column {column.name}", f"text: {_some(column.levels)}"])
+    rows += [[f"column {column.name}", column_words(column)] for column in model.encoder.columns]
     sample = "" if facts.rows_searched == facts.rows else f" of the {facts.rows}"
     searched = f"{facts.folds} folds of {facts.rows_searched}{sample} rows, seed {facts.seed}"
     rows.append(["CV error", show_error(facts.cv_error, facts.cv_interval, searched)])
@@ -61,6 +57,18 @@ def _table_rows(model: TableModel) -> list[list[str]]:
     rows += [[f"grid of {name}", _some([_value(v) for v in values])] for name, values in facts.grid.items()]
     rows += [["note", note] for note in facts.notes]
     return rows
+
+
+def column_words(column: EncodedColumn) -> str:
+    """What a model knows of a column."""
+    if isinstance(column, ScaledColumn):
+        missing = "" if column.fill is None else f"; {column.fill:g} where missing"
+        return f"numbers, {column.low:g} to {column.high:g}{missing}"
+    if isinstance(column, DateColumn):
+        return f"dates: {', '.join(part.name for part in column.parts)}"
+    if isinstance(column, OrdinalColumn):
+        return f"ordered: {' < '.join(column.levels[:_SHOWN])}"
+    return f"text: {_some(column.levels)}"
 
 
 def _value(value: Any) -> str:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from mcls.data.encoder import as_dataset, column_values, counts_rows, learn_encoder
-from mcls.data.tables import check_classes, read_table
+from mcls.data.dataset import Dataset
+from mcls.data.encoder import Reading
+from mcls.data.encoding import counts_rows, learn_encoder, learning_notes, read_values
+from mcls.data.formats import ColumnRules, TableFormat
+from mcls.data.tables import ReadTable, check_classes, read_table
 from mcls.errors import McLsError
 from mcls.evaluation.folds import EQUAL_ROWS
 from mcls.evaluation.grid import OnStep
@@ -43,49 +45,62 @@ def fit_table(
     machine: str = "oneLSM",
     grid: Any = "auto",
     *,
-    header: bool | None = None,
+    form: TableFormat | None = None,
+    rules: ColumnRules | None = None,
     folds: int | str = 10,
     seed: int = 0,
     nested: bool = False,
-    drop: Sequence[str] = (),
-    keep: Sequence[str] = (),
     groups: Any = EQUAL_ROWS,
     say: Say | None = None,
     on_step: OnStep | None = None,
 ) -> Fitted:
     """Fit a machine to a table of your own; see ``mcls.data.encoder`` for how columns become features.
 
-    ``machine`` is a name with options, or ``auto`` for the best of the fast ones; ``target`` and ``header`` are
-    those of ``mcls.data.load_table``; ``drop`` and ``keep`` those of ``mcls.data.encoder.load_encoded``, ``groups``
-    and ``on_step`` those of ``mcls.select``.
+    ``machine`` is a name with options, or ``auto`` for the best of the fast ones; ``target`` is that of
+    ``mcls.data.load_table``; ``groups`` and ``on_step`` those of ``mcls.select``.
     """
+    check_machine(machine, grid)
     path = Path(path)
+    read = read_table(path, target, form, rules)
+    settings: dict[str, Any] = {"folds": folds, "seed": seed, "nested": nested, "groups": groups}
+    settings |= {"say": say, "on_step": on_step, "advice": AS_FLAGS}
+    return fit_columns(read, path, machine, grid, rules, **settings)
+
+
+def check_machine(machine: str, grid: Any) -> None:
+    """Refuse before the work what cannot be done or saved."""
     automatic = machine.strip().lower() == AUTO
     if not automatic:
         _check_savable(machine)
     elif isinstance(grid, str) and "=" in grid:
         raise McLsError("ranges belong to one machine: name it, or give --machine auto the grid auto or paper")
-    columns, labels = read_table(path, target, header, drop=drop)
+
+
+def fit_columns(
+    read: ReadTable, path: Path, machine: str, grid: Any, rules: ColumnRules | None = None, **settings: Any
+) -> Fitted:
+    """Fit a machine to columns that are read; ``settings`` are those of ``mcls.select``."""
+    columns, labels, decimal, say = read.columns, read.labels, read.form.decimal or ".", settings.get("say")
     check_classes(labels, path)
-    encoder = learn_encoder(columns, path, keep)
-    notes = []
+    encoder = learn_encoder(columns, path, rules, decimal)
+    notes = [*read.notes, *learning_notes(encoder)]
     if len(columns) == 1 and counts_rows(columns[0]):
         notes.append(
             f"column '{columns[0].name}' counts the rows: where the file is sorted, it gives the class away"
         )
-        if say is not None:
-            say(notes[0])
-    X = encoder.encode({column.name: column_values(column) for column in columns})
+    if say is not None:
+        for note in notes:
+            say(note)
+    values = read_values(columns, encoder, decimal)
+    X = encoder.features(values, Reading())
     y = np.array(labels.levels)[labels.codes]
-    settings: dict[str, Any] = {"folds": folds, "seed": seed, "nested": nested, "groups": groups}
-    settings |= {"say": say, "on_step": on_step, "advice": AS_FLAGS}
     ranking = None
-    if automatic:
+    if machine.strip().lower() == AUTO:
         selection, ranking = rank(X, y, grid, **settings)
     else:
         selection = select(X, y, machine, grid, **settings)
     # As read, not as scaled: a table of numbers has the fingerprint that load_table gives it.
-    data = as_dataset(path.name, columns, labels, encoder)
+    data = Dataset(path.name, encoder.plain(values), labels.codes, labels.levels, encoder.feature_names)
     wrong = float((selection.predictions != y[selection.rows]).mean())  # of all folds together
     facts = Facts(
         file=path.name,
@@ -96,14 +111,14 @@ def fit_table(
         grid=selection.grid,
         chosen=selection.best_params,
         folds=selection.folds,
-        seed=seed,
+        seed=settings.get("seed", 0),
         rows_searched=len(selection.rows),
         cv_error=selection.error,
         cv_spread=selection.spread,
         cv_interval=wilson(wrong * selection.n_independent, selection.n_independent),
         nested_error=selection.nested_error,
         notes=[*notes, *selection.notes],
-        dropped=list(drop),
+        dropped=read.dropped,
     )
     model = TableModel(selection.estimator, encoder, labels.name, facts)
     honest = selection.predictions if selection.nested_predictions is None else selection.nested_predictions

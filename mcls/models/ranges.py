@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -18,9 +18,9 @@ class RangeWatch:
     Examples
     --------
     >>> watch = RangeWatch(Encoder(columns=(ScaledColumn(name="cm", low=1, high=7),)))
-    >>> watch.add({"cm": ["3", "13"]})
+    >>> watch.add({"cm": np.array([3.0, 13.0])})
     >>> watch.note()
-    >>> watch.add({"cm": ["10", "69"]})
+    >>> watch.add({"cm": np.array([10.0, 69.0])})
     >>> watch.note()
     '1 of 4 rows lies far outside the training range (cm: 3 to 69, trained on 1 to 7)'
     """
@@ -32,19 +32,19 @@ class RangeWatch:
         self.low = np.full(len(self.columns), np.inf)  # (d,) the range that was seen
         self.high = -self.low
 
-    def add(self, cells: Mapping[str, Sequence[str]]) -> None:
-        """Look at some rows, given as columns of finite numbers by name."""
+    def add(self, values: Mapping[str, np.ndarray]) -> None:
+        """Look at some rows, given as columns of numbers by name, NaN where one is missing."""
         if not self.columns:
             return
-        X = np.array([[float(cell) for cell in cells[column.name]] for column in self.columns])  # (d, m)
+        X = np.array([values[column.name] for column in self.columns])  # (d, m)
         low, high = np.array([(column.low, column.high) for column in self.columns]).T[:, :, None]
         with np.errstate(over="ignore"):
             far = (X < low - (high - low)) | (X > high + (high - low))
         self.rows += X.shape[1]
         self.far_rows += int(far.any(axis=0).sum())
         self.far += far.sum(axis=1)
-        self.low = np.minimum(self.low, X.min(axis=1))
-        self.high = np.maximum(self.high, X.max(axis=1))
+        self.low = np.fmin(self.low, np.fmin.reduce(X, axis=1))
+        self.high = np.fmax(self.high, np.fmax.reduce(X, axis=1))
 
     def note(self) -> str | None:
         """What there is to say, with the column that is far outside most often."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,12 @@ from threadpoolctl import threadpool_limits
 
 from mcls.evaluation.folds import EQUAL_ROWS
 from mcls.evaluation.grid import GridResult, OnStep, steps
+from mcls.evaluation.metrics import ERROR
 from mcls.evaluation.protocols import five_by_two, hold_out_rows
 from mcls.evaluation.statistics import TestResult, ftest_5x2cv
 from mcls.machines.registry import MACHINES
-from mcls.models.selection import IN_PYTHON, Quest, Say, Selection, prepare, read_folds
+from mcls.models.candidates import Candidate, Say, TrainingRows
+from mcls.models.selection import IN_PYTHON, Selection, check_calibration, check_metrics, finish
 from mcls.seeds import derive
 
 #: What the registry says ``auto`` tries: machines with a closed-form fit and an exact sweep, one of each kind.
@@ -33,11 +35,12 @@ class Ranked:
     spread: float
     seconds: float
     best_params: dict[str, Any]
+    metrics: dict[str, float]
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Machines in the order of their CV errors, and the 5×2cv F-test of the first against the second."""
+    """Machines in the order of the metric that chooses, by default the CV error, and the 5×2cv F-test of the first against the second."""
 
     machines: tuple[Ranked, ...]
     test: TestResult
@@ -67,59 +70,58 @@ def rank(
     seed: int = 0,
     nested: bool = False,
     groups: Any = EQUAL_ROWS,
+    metric: Any = ERROR.name,
+    costs: Any = None,
+    calibration: str | None = None,
+    sample_weight: Any = None,
     say: Say | None = None,
     on_step: OnStep | None = None,
     advice: str = IN_PYTHON,
 ) -> tuple[Selection, Ranking]:
     """Search each machine's grid on the same folds, test the best two, and fit the best.
 
-    Equal errors are ordered as the machines are given: the cheaper first. ``nested`` estimates the error of the best
-    with its parameters chosen inside each fold; that it is the best was seen on all rows.
+    The arguments are those of ``select``. Machines are ranked by the metric that chooses their points; equal ones are
+    ordered as they are given: the cheaper first. ``nested`` estimates the error of the best with its parameters chosen
+    inside each fold; that it is the best was seen on all rows. The test between the best two compares their errors.
     """
-    folds = read_folds(folds)
-    quests: list[Quest] = []
+    metrics = check_metrics(metric, costs, y)
+    data = TrainingRows.read(X, y, folds=folds, seed=seed, groups=groups, sample_weight=sample_weight, say=say)
+    candidates: list[Candidate] = []
     found: list[GridResult] = []
     ranked: list[Ranked] = []
     for machine in machines:
         started = time.perf_counter()
-        told = None if quests else say
-        settings: dict[str, Any] = {
-            "folds": folds,
-            "seed": seed,
-            "groups": groups,
-            "say": told,
-            "on_step": on_step,
-        }
-        quest = prepare(X, y, machine, grid, **settings)
-        if quests:  # a splitter may draw other folds each time
-            quest = replace(quest, splits=quests[0].splits)
-        quests.append(quest)
-        found.append(quests[-1].search())
+        candidates.append(Candidate.read(data, machine, grid, metrics, on_step))
+        wanted = check_calibration(candidates[-1], calibration)
+        found.append(candidates[-1].search(data, keep_scores=wanted is not None))
         spread = float(found[-1].fold_errors[found[-1].best].std())
         seconds = time.perf_counter() - started
-        ranked.append(Ranked(machine, found[-1].best_error, spread, seconds, found[-1].best_point))
-    order = np.argsort([r.error for r in ranked], kind="stable").tolist()
-    best, second = ((quests[i], found[i]) for i in order[:2])
-    test, errors = compare(best, second, say)
-    estimate = best[0].nested(best[1]) if nested else None
-    chosen = best[0].finish(best[1], estimate, say, advice)
+        values = {name.name: found[-1].best_values[name.name] for name in metrics}
+        ranked.append(Ranked(machine, found[-1].best_error, spread, seconds, found[-1].best_point, values))
+    order = np.argsort([result.losses[result.best] for result in found], kind="stable").tolist()
+    best, second = ((candidates[i], found[i]) for i in order[:2])
+    test, errors = compare(data, best, second)
+    outcomes = best[0].nested(data, best[1]) if nested else None
+    wanted = check_calibration(best[0], calibration)
+    chosen = finish(best[0], data, best[1], outcomes, calibration=wanted, say=say, advice=advice)
     return chosen, Ranking(tuple(ranked[i] for i in order), test, errors)
 
 
 def compare(
-    a: tuple[Quest, GridResult], b: tuple[Quest, GridResult], say: Say | None = None
+    data: TrainingRows, a: tuple[Candidate, GridResult], b: tuple[Candidate, GridResult]
 ) -> tuple[TestResult, tuple[float, float]]:
     """5×2cv F-test of two searches on the same halves, each half's parameters chosen inside it."""
-    rows, codes, seed = a[0].rows, a[0].codes, a[0].seed
+    codes, seed = data.codes[data.rows], data.seed
+    rows = np.arange(len(codes))
     if len(rows) > TEST_ROWS:
-        rows = rows[np.sort(hold_out_rows(codes[rows], TEST_ROWS / len(rows), derive(seed, "test"), None)[0])]
-        if say is not None:
-            say(f"the F-test of the best two uses a stratified sample of {len(rows)} rows")
+        rows = np.sort(hold_out_rows(codes, TEST_ROWS / len(rows), derive(seed, "test"), None)[0])
+        if data.say is not None:
+            data.say(f"the F-test of the best two uses a stratified sample of {len(rows)} rows")
     with threadpool_limits(1):
-        todo = [(quest.task(found, rows), quest.inner_folds, i) for quest, found in (a, b) for i in range(5)]
+        todo = [(candidate.searched(found).of_rows(rows), i) for candidate, found in (a, b) for i in range(5)]
         halves = [
-            five_by_two(task, derive(seed, "5x2cv", i), inner_folds=inner_folds)["errors"]
-            for task, inner_folds, i in steps(todo, "replications of 5x2cv", a[0].on_step)
+            five_by_two(task, derive(seed, "5x2cv", i), inner_folds=data.inner_folds)["errors"]
+            for task, i in steps(todo, "replications of 5x2cv", a[0].task.on_step)
         ]
     errors = halves[:5], halves[5:]
     return ftest_5x2cv(*errors, len(rows)), (float(np.mean(errors[0])), float(np.mean(errors[1])))

@@ -109,7 +109,10 @@ def _try_out(machine: Any, held: int) -> None:
         warnings.simplefilter("ignore")  # that these rows have no column names, for one
         scores = np.asarray(machine.decision_function(rows))
         machine.predict(rows)
+        probabilities = None if machine.calibration is None else machine.predict_proba(rows)
     if scores.shape != ((3,) if len(classes) == 2 else (3, len(classes))):
         raise McLsError("its scores do not fit its classes")
+    if probabilities is not None and probabilities.shape != (3, len(classes)):
+        raise McLsError("its probabilities do not fit its classes")
     if names is not None and np.shape(names) != (d,):
         raise McLsError("its features and their names are not as many")

@@ -2,38 +2,40 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
-from threadpoolctl import threadpool_limits
 
 from mcls.errors import McLsError
-from mcls.evaluation.folds import EQUAL_ROWS, Fold, given_folds, groups_of, make_folds, parse_folds, row_groups
-from mcls.evaluation.grid import GridResult, OnStep, search
-from mcls.evaluation.parameter_grids import effective_grid
-from mcls.evaluation.protocols import Rows, fewer_folds_note, hold_out_rows, nested_outcomes
-from mcls.evaluation.task import Task
-from mcls.machines.registry import MACHINES, Machine, get_machine
+from mcls.evaluation.conformal import ConformalSets
+from mcls.evaluation.costs import check_costs
+from mcls.evaluation.folds import EQUAL_ROWS
+from mcls.evaluation.grid import GridResult, OnStep
+from mcls.evaluation.metrics import ERROR, Metric, read_metrics
+from mcls.evaluation.protocols import Outcome
+from mcls.evaluation.scoring import mean_over_folds
+from mcls.machines.base import BaseMachine, parameter_checks
 from mcls.models import grids
-from mcls.models.grids import Ladder
-from mcls.models.memory import available_bytes, exact_fit_bytes
-from mcls.seeds import derive
-from mcls.specs import format_options, format_spec, parse_spec
+from mcls.models.candidates import Candidate, Say, TrainingRows, named_machine
+from mcls.solvers.calibration import calibrate
 
 Array = np.ndarray
-Say = Callable[[str], None]
 
-#: With more rows than this, parameters are chosen on a stratified sample of so many: a sweep costs 9n³ a width.
-SWEEP_ROWS = 2500
 #: How a machine and a grid are given, in Python and on the command line.
 IN_PYTHON = 'machine="{machine}", grid="{grid}"'
 AS_FLAGS = "--machine {machine} --grid {grid}"
+
+
+class OutOfFold(NamedTuple):
+    """What folds said of rows that they were not trained on: all that is shown of a selection comes from here."""
+
+    rows: Array  # (m,)
+    predictions: Array  # (m,) labels
+    probabilities: Array | None  # (m, ℓ), each from a map that was fitted without the row
+    nested: bool  # whether the parameters were chosen inside each fold
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,8 +47,8 @@ class Selection:
     estimator : fitted machine
         Trained on all rows with the chosen parameters.
     results : DataFrame
-        A row a grid point: its parameters, ``error`` (mean over the folds), ``spread`` (standard deviation over
-        the folds), ``rank``, and the error of each fold.
+        One row per grid point: its parameters, ``error`` (mean over the folds), ``spread`` (standard deviation over
+        the folds), the means of other metrics, ``rank``, and the metric that chooses on each fold.
     best_params : dict
         The chosen point.
     grid : dict
@@ -54,8 +56,12 @@ class Selection:
         combination of them was: ``results`` lists the points.
     error, spread : float
         Of the chosen point, measured on ``rows``. Optimistic, since the folds that chose it also judge it.
+    metric, metrics : str, dict
+        The metric that chose the point, and the mean over the folds of each that was asked for.
     nested_error, nested_spread : float or None
         The same with the point chosen inside each fold, where it was asked for.
+    nested_metrics : dict
+        So too every metric that was asked for.
     rows : array
         The rows that the search used, in order; all, unless there are too many.
     n_independent : int
@@ -65,6 +71,12 @@ class Selection:
         unless folds of your own leave rows out or test some of them several times.
     nested_predictions : array or None
         The same with the point chosen inside each fold.
+    probabilities : array (m, ℓ) or None
+        With a calibration, those of the tested rows, each from a map that was fitted without the row.
+    conformal : ConformalSets or None
+        With a calibration, what sets of classes with a wanted coverage are made from.
+    costs : array or None
+        The cost matrix by which the class is decided, where the metric ``cost`` chose.
     notes : list of str
         What was decided on the way.
     """
@@ -85,7 +97,20 @@ class Selection:
     nested_error: float | None = None
     nested_spread: float | None = None
     nested_predictions: Array | None = None
+    metric: str = ERROR.name
+    metrics: dict[str, float] = field(default_factory=dict)
+    nested_metrics: dict[str, float] = field(default_factory=dict)
+    probabilities: Array | None = None
+    conformal: ConformalSets | None = None
+    costs: Array | None = None
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def out_of_fold(self) -> OutOfFold:
+        """The predictions to show: nested ones, where they were asked for."""
+        if self.nested_predictions is not None:
+            return OutOfFold(self.tested, self.nested_predictions, None, True)
+        return OutOfFold(self.tested, self.predictions, self.probabilities, False)
 
     def __repr__(self) -> str:
         nested = "" if self.nested_error is None else f", nested_error={self.nested_error:.4g}"
@@ -105,6 +130,10 @@ def select(
     seed: int = 0,
     nested: bool = False,
     groups: Any = EQUAL_ROWS,
+    metric: str | Metric | Sequence[str | Metric] = ERROR.name,
+    costs: Any = None,
+    calibration: str | None = None,
+    sample_weight: Any = None,
     say: Say | None = None,
     on_step: OnStep | None = None,
     advice: str = IN_PYTHON,
@@ -119,14 +148,16 @@ def select(
     y : array-like (n,)
         Class labels.
     machine : str
-        A name of the registry with options: ``"voSVM:labelbook=pm1"``. An option given is not tuned.
+        A name of the registry with options: ``"voSVM:labelbook=pm1"``, ``"oneLSM:class_weight=balanced"``. An option
+        given is not tuned.
     grid : "auto", "paper", ranges or dict
         ``auto``: widths from 1/16 to 4 times the median distance between rows, and regularisation from 2^-10 to 2^4
         (2^-4 to 2^10 where smaller is smoother), extended around the best point until it lies inside or at a limit:
         1/128 and 32 times the median distance, 2^-30 and 2^14 (2^-14 and 2^30). ``paper``: the registry's grid.
         Ranges, as in ``"gamma=2^-8..2^2,sigma=2^-2..2^6"``, or parameter → values take the place of the registry's.
-    folds : int, "loo", splitter or list of (train, test)
-        Stratified folds, one fold a row, a splitter of scikit-learn, or index arrays, which may overlap.
+    folds : int, "loo", "logo", splitter or list of (train, test)
+        Stratified folds, one fold per row, one fold per group, a splitter of scikit-learn, or index arrays, which may
+        overlap.
     seed : int
         Everything random comes from it.
     nested : bool
@@ -135,6 +166,17 @@ def select(
         index arrays of your own, ten stratified folds choose.
     groups : "equal rows", None or array-like (n,)
         Rows of one group are never split; by default those that are equal: no row is judged by its own copy.
+    metric : str or list of str
+        What chooses the point: ``error``, ``balanced-error``, ``macro-f1``, ``kappa``, ``log-loss``, ``brier``,
+        ``auc``, ``top2-error`` or ``cost``; of a list, the first. The others are reported.
+    costs : array-like (ℓ, ℓ), optional
+        Of the metric ``cost``: rows the true and columns the predicted class, in sorted order. Where ``cost`` chooses,
+        it also decides the class out of fold: the one with the least expected cost.
+    calibration : None, "temperature", "matrix" or "auto"
+        Give the estimator ``predict_proba``, calibrated on the out-of-fold scores that the search has at the chosen
+        point: no further fit. "auto" takes the map with the smaller cross-validated log-loss.
+    sample_weight : array-like (n,), optional
+        Weights of the rows, in training and in every metric: a row of weight 2 counts as two rows.
     say : callable, optional
         Told each note as it is made, for instance ``print``.
     on_step : callable, optional
@@ -151,8 +193,6 @@ def select(
     With more than 2500 rows the search runs on a seeded stratified sample of 2500, where the error is measured, and
     the fit on all rows. Where the kernel matrix of all rows does not fit in memory, oneLSM is cross-validated and
     fitted by ``solver="nystrom"``.
-    For probabilities, calibrate what was chosen, with scikit-learn:
-    ``CalibratedClassifierCV(clone(found.estimator)).fit(X, y).predict_proba(X_new)``.
 
     Examples
     --------
@@ -165,232 +205,114 @@ def select(
     >>> found.results[["sigma", "gamma", "rank"]].iloc[0].tolist()
     [2.0, 1.0, 1.0]
     """
-    quest = prepare(X, y, machine, grid, folds=folds, seed=seed, groups=groups, say=say, on_step=on_step)
-    found = quest.search()
-    return quest.finish(found, quest.nested(found) if nested else None, say, advice)
+    named_machine(machine)  # refuses a wrong name before the rows are looked at
+    metrics = check_metrics(metric, costs, y)
+    data = TrainingRows.read(X, y, folds=folds, seed=seed, groups=groups, sample_weight=sample_weight, say=say)
+    candidate = Candidate.read(data, machine, grid, metrics, on_step)
+    calibration = check_calibration(candidate, calibration)
+    found = candidate.search(data, keep_scores=calibration is not None)
+    outcomes = candidate.nested(data, found) if nested else None
+    return finish(candidate, data, found, outcomes, calibration=calibration, say=say, advice=advice)
 
 
-def prepare(
-    X: Any,
-    y: Any,
-    machine: str,
-    grid: Any,
+def check_metrics(metric: Any, costs: Any, y: Any) -> tuple[Metric, ...]:
+    """The metrics that a user names, with a cost matrix that fits the classes."""
+    return read_metrics(metric, None if costs is None else check_costs(costs, len(np.unique(np.asarray(y)))))
+
+
+def check_calibration(candidate: Candidate, calibration: str | None) -> str | None:
+    """The calibration that is wanted, as an argument or as an option of the machine."""
+    if not isinstance(candidate.estimator, BaseMachine):
+        if calibration is not None:
+            raise McLsError(
+                f"{candidate.machine} is scikit-learn's and is not calibrated here; use its CalibratedClassifierCV"
+            )
+        return None
+    wanted = candidate.estimator.calibration if calibration is None else calibration
+    parameter_checks(type(candidate.estimator))["calibration"]("calibration", wanted)
+    return wanted
+
+
+def finish(
+    candidate: Candidate,
+    data: TrainingRows,
+    found: GridResult,
+    outcomes: Sequence[Outcome] | None,
     *,
-    folds: Any = 10,
-    seed: int = 0,
-    groups: Any = EQUAL_ROWS,
-    say: Say | None = None,
-    on_step: OnStep | None = None,
-) -> Quest:
-    """Check everything that can be checked before the work begins."""
-    _refuse_other_machines(machine)
-    name, options = parse_spec(machine)
-    entry = get_machine(name)
-    estimator = entry.create(**options)
-    table = X
-    X, y = validate_data(entry.create(**options), X, y, dtype=np.float64)
-    check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
-    if len(classes) < 2:
-        raise McLsError(f"at least two classes are needed; the data holds one: {str(classes[0])!r}")
-    notes: list[str] = []
-
-    def note(text: str) -> None:
-        notes.append(text)
-        if say is not None:
+    calibration: str | None,
+    say: Say | None,
+    advice: str,
+) -> Selection:
+    """Fit the chosen point to all rows; ``outcomes`` are those of nested folds, where they were asked for."""
+    first: dict[str, list[Any]] = candidate.task.grids[0]
+    grid = {
+        name: sorted({point[name] for point in found.points}) if name in candidate.ladders else values
+        for name, values in first.items()
+    }
+    # Of a list of values that holds for any data, the ends are not an edge.
+    entry = candidate.entry
+    ranged = {n: d for n, d in entry.smoother.items() if isinstance(entry.grid[n], str)}
+    remarks = grids.remarks(found.best_point, grid, candidate.ladders, ranged, candidate.machine, advice)
+    if say is not None:
+        for text in remarks:
             say(text)
-
-    if estimator.get_params(deep=False).get("kernel") == "precomputed":
-        raise McLsError("a kernel is chosen here from the rows themselves: give another than 'precomputed'")
-    groups = row_groups(X, codes, groups, note)
-    rows = np.arange(len(X))
-    if len(X) > SWEEP_ROWS:
-        rows = np.sort(hold_out_rows(codes, SWEEP_ROWS / len(X), derive(seed, "sample"), None)[0])
-        note(f"parameters are chosen on a stratified sample of {len(rows)} of the {len(X)} rows")
-    estimator = _that_fits(entry, estimator, len(X), "solver" in options, note)
-    if entry.draws(estimator) and "random_state" not in options:
-        estimator.set_params(random_state=seed)
-    folds = read_folds(folds)
-    splits, inner_folds = _split(codes, rows, folds, seed, groups)
-    for text in fewer_folds_note(Rows(codes[rows], groups_of(groups, rows)), folds):
-        note(text)
-    own = grids.read_grid(grid, entry, estimator)
-    ladders = grids.ladders(entry, X[rows], seed) if grid == "auto" else {}
-    own = {**own, **{name: ladder.start for name, ladder in ladders.items()}}
-    values = effective_grid(entry, estimator, options, {}, own)
-    ladders = {name: ladder for name, ladder in ladders.items() if name in values}
-    spec = format_spec(entry.name, options)
-    return Quest(
-        *(spec, entry, estimator, table, X, codes, classes, rows, values, ladders),
-        *(splits, inner_folds, seed, notes, groups, on_step),
+    if candidate.task.on_step is not None:
+        candidate.task.on_step("fitting to all rows", 0, None)
+    estimator = candidate.estimator.set_params(**found.best_point)
+    if calibration is not None:
+        estimator.set_params(calibration=None)  # the scores that calibrate are known already
+    weights = {} if data.weights is None else {"sample_weight": data.weights}
+    estimator.fit(data.table, data.classes[data.codes], **weights)
+    tested = np.concatenate(found.tests)
+    order = np.argsort(tested, kind="stable")
+    names = [metric.name for metric in candidate.task.metrics]
+    made = Selection(
+        machine=candidate.machine,
+        estimator=estimator,
+        results=found.frame(),
+        grid=grid,
+        extended=grid != first,
+        best_params=found.best_point,
+        error=found.best_error,
+        spread=float(found.fold_errors[found.best].std()),
+        rows=data.rows,
+        tested=data.rows[tested[order]],
+        predictions=data.classes[np.concatenate([codes[found.best] for codes in found.fold_predictions])[order]],
+        folds=len(found.tests),
+        n_independent=data.n_independent,
+        metric=names[0],
+        metrics={name: found.best_values[name] for name in names},
+        costs=candidate.task.metrics[0].parameters.get("costs"),
+        notes=[*data.notes, *remarks],
     )
-
-
-class Nested(NamedTuple):
-    """The honest estimate: mean and standard deviation over the outer folds, and the classes they predict."""
-
-    error: float
-    spread: float
-    fold_predictions: list[Array]  # (|test|,) codes, one array per fold
-
-
-@dataclass(frozen=True)
-class Quest:
-    """A search that is ready to run: the machine, its grid, and the rows it is chosen on."""
-
-    machine: str
-    entry: Machine
-    estimator: Any
-    table: Any  # X as it was given, with its column names if it has any
-    X: Array
-    codes: Array
-    classes: Array
-    rows: Array
-    grid: dict[str, list[Any]]
-    ladders: dict[str, Ladder]  # of the parameters whose values are automatic
-    splits: list[Fold]  # of ``rows``
-    inner_folds: Any
-    seed: int
-    notes: list[str]
-    groups: Array | None = None
-    on_step: OnStep | None = None
-
-    def search(self) -> GridResult:
-        """Cross-validate every point of the grid on the rows of the search, and extend an automatic grid."""
-        y = self.codes[self.rows]
-
-        def sweep(grid: Any) -> GridResult:
-            # Widths side by side on one BLAS thread each: short calls with many threads are slower.
-            with threadpool_limits(1):
-                return search(
-                    self._searched(),
-                    self.X[self.rows],
-                    y,
-                    grid,
-                    self.splits,
-                    smoother=self.entry.smoother,
-                    n_classes=len(self.classes),
-                    n_threads=os.cpu_count() or 1,
-                    on_step=self.on_step,
-                )
-
-        found = sweep(self.grid)
-        return grids.extend(found, self.ladders, sweep, self.entry.smoother) if self.ladders else found
-
-    def nested(self, found: GridResult) -> Nested:
-        """The error on the same outer folds, parameters chosen inside each fold among the points that were searched."""
-        with threadpool_limits(1):
-            task = self.task(found, self.rows)
-            outcomes = nested_outcomes(task, derive(self.seed, "folds"), self.splits, self.inner_folds)
+    if outcomes is not None:
         errors = [outcome.error for outcome in outcomes]
-        return Nested(float(np.mean(errors)), float(np.std(errors)), [outcome.predictions for outcome in outcomes])
-
-    def task(self, found: GridResult, rows: Array) -> Task:
-        """The same question as a protocol asks it, on some rows."""
-        y = np.unique(self.codes[rows], return_inverse=True)[1]
-        rest: dict[str, Any] = {"smoother": dict(self.entry.smoother), "groups": groups_of(self.groups, rows)}
-        grid = [grids.as_grid(point) for point in found.points] if self.ladders else self.grid
-        return Task(self._searched(), self.X[rows], y, grid, "none", on_step=self.on_step, **rest)
-
-    def finish(
-        self, found: GridResult, nested: Nested | None = None, say: Say | None = None, advice: str = IN_PYTHON
-    ) -> Selection:
-        """Fit the chosen point to all rows."""
-        grid = {
-            name: sorted({point[name] for point in found.points}) if name in self.ladders else values
-            for name, values in self.grid.items()
-        }
-        extended = grid != self.grid
-        # Of a list of values that holds for any data, the ends are no edge.
-        ranged = {n: d for n, d in self.entry.smoother.items() if isinstance(self.entry.grid[n], str)}
-        remarks = grids.remarks(found.best_point, grid, self.ladders, ranged, self.machine, advice)
-        if say is not None:
-            for text in remarks:
-                say(text)
-        if self.on_step is not None:
-            self.on_step("fitting to all rows", 0, None)
-        estimator = self.estimator.set_params(**found.best_point)
-        estimator.fit(self.table, self.classes[self.codes])
-        tested = np.concatenate(found.tests)
-        order = np.argsort(tested, kind="stable")
-        return Selection(
-            machine=self.machine,
-            estimator=estimator,
-            results=found.frame(),
-            grid=grid,
-            extended=extended,
-            best_params=found.best_point,
-            error=found.best_error,
-            spread=float(found.fold_errors[found.best].std()),
-            rows=self.rows,
-            tested=self.rows[tested[order]],
-            predictions=self.classes[
-                np.concatenate([codes[found.best] for codes in found.fold_predictions])[order]
-            ],
-            folds=found.fold_errors.shape[1],
-            n_independent=len(self.rows if self.groups is None else np.unique(self.groups[self.rows])),
-            nested_error=nested.error if nested else None,
-            nested_spread=nested.spread if nested else None,
-            nested_predictions=self.classes[np.concatenate(nested.fold_predictions)[order]] if nested else None,
-            notes=[*self.notes, *remarks],
+        values = {name: np.array([[outcome.values[name] for outcome in outcomes]]) for name in names}
+        made = replace(
+            made,
+            nested_error=float(np.mean(errors)),
+            nested_spread=float(np.std(errors)),
+            nested_predictions=data.classes[np.concatenate([o.predictions for o in outcomes])[order]],
+            nested_metrics={name: float(mean_over_folds(of)[0]) for name, of in values.items()},
         )
-
-    def _searched(self) -> Any:
-        """A copy of the machine to cross-validate; with a landmark for every training row it is the exact one."""
-        made = type(self.estimator)(**self.estimator.get_params(deep=False))
-        parameters = made.get_params(deep=False)
-        if parameters.get("solver") == "nystrom" and "n_landmarks" not in self.grid:
-            largest = max(len(train) for train, _ in self.splits)
-            made.set_params(solver="exact" if parameters["n_landmarks"] >= largest else "nystrom")
-        return made
-
-
-def read_folds(folds: Any) -> Any:
-    """A number, ``loo`` or a splitter as it is, and any other collection as a list."""
-    if not isinstance(folds, str):
-        return list(folds) if isinstance(folds, Iterable) else folds
-    try:
-        return parse_folds(folds)
-    except McLsError as error:
-        raise McLsError(f"folds {error}") from None
+    if calibration is not None:
+        F, y = np.concatenate(found.scores[found.best])[order], data.codes[made.tested]
+        w = None if data.weights is None else data.weights[made.tested]
+        folds = _map_folds(found)
+        probability_map, P = calibrate(F, y, calibration, w, folds if folds is None else folds[order])
+        estimator.set_params(calibration=calibration)
+        estimator.probability_map_ = probability_map
+        made = replace(made, probabilities=P, conformal=ConformalSets.fit(P, y))
+    return made
 
 
-def _split(codes: Array, rows: Array, folds: Any, seed: int, groups: Array | None) -> tuple[list[Fold], Any]:
-    """Folds of the rows of a search, as positions among them, and what splits the training rows of each."""
-    if not isinstance(folds, list):
-        return make_folds(codes[rows], folds, derive(seed, "folds"), groups_of(groups, rows)), folds
-    place = np.full(len(codes), -1)
-    place[rows] = np.arange(len(rows))
-    pairs = [tuple(place[part][place[part] >= 0] for part in pair) for pair in given_folds(codes, folds)]
-    return given_folds(codes[rows], [pair for pair in pairs if all(map(len, pair))]), 10
+def _map_folds(found: GridResult) -> Array | None:
+    """The fold of each tested row for the choice of a map, at most five: those of the search, put together.
 
-
-def _that_fits(entry: Machine, estimator: Any, n: int, solver_given: bool, note: Say) -> Any:
-    """The estimator, by landmarks where the kernel matrix of n rows does not fit."""
-    params = estimator.get_params(deep=False)
-    if params.get("solver") == "nystrom" or "kernel" not in params:
-        return estimator
-    needed, free = exact_fit_bytes(n), available_bytes()
-    if needed <= free:
-        return estimator
-    told = f"the kernel matrix of {n} rows needs {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free"
-    if not entry.many_rows or solver_given:
-        able = ", ".join(format_spec(m.name, m.many_rows) for m in MACHINES.values() if m.many_rows)
-        raise McLsError(f"{told}; use {able}, or fewer rows")
-    note(f"{told}: {format_options(entry.many_rows)} instead")
-    return estimator.set_params(**entry.many_rows)
-
-
-def _refuse_other_machines(machine: Any) -> None:
-    """Say what ``machine`` may be where it is something else, or the command line's ``auto``."""
-    if not isinstance(machine, str):
-        raise McLsError(
-            f"machine is given by its name, such as 'oneLSM' or 'voSVM:labelbook=pm1', "
-            f"not as an object of class {type(machine).__name__}; a scikit-learn classifier as 'sk:RidgeClassifier', "
-            "with grid={...}"
-        )
-    if machine.strip().lower() == "auto":
-        raise McLsError(
-            "select tunes one machine, named such as 'oneLSM'; to rank several: mcls.models.ranking.rank(X, y), "
-            "or mcls fit --machine auto"
-        )
+    Rows that stay together in the search stay together here, and so does a row that several folds test.
+    """
+    fold_of = np.zeros(found.n_rows, dtype=np.intp)
+    for k, test in enumerate(found.tests):
+        fold_of[test] = k % 5
+    folds = np.unique(fold_of[np.concatenate(found.tests)], return_inverse=True)[1]
+    return folds if folds.any() else None

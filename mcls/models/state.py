@@ -21,7 +21,7 @@ from mcls.machines.registry import MACHINES
 Array = np.ndarray
 
 #: Helpers that a fitted machine may hold: class name → module. Their attributes are plain values.
-_PARTS = {"BinaryMachines": "mcls.coding.binary"}
+_PARTS = {"BinaryMachines": "mcls.coding.binary", "ProbabilityMap": "mcls.solvers.calibration"}
 _NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -162,5 +162,5 @@ def _part(name: Any, attributes: dict[str, Any]) -> Any:
     for key, value in attributes.items():
         if not key.isidentifier() or key.startswith("_"):
             raise McLsError(f"{key[:80]!r} is no attribute of {name}")
-        setattr(made, key, value)
+        vars(made)[key] = value  # also of a frozen class
     return made

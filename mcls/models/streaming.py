@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from dataclasses import replace
+from glob import escape
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mcls.data.encoder import ScaledColumn, as_dataset
-from mcls.data.lines import find_separator, table_rows
-from mcls.data.tables import NumberColumn, counts_columns, parse_number, read_table
-from mcls.errors import McLsError
+from mcls.data.cells import parse_number
+from mcls.data.dataset import Dataset
+from mcls.data.encoder import Reading, ScaledColumn
+from mcls.data.encoding import read_values
+from mcls.data.formats import ColumnRules, TableFormat
+from mcls.data.lines import sniff, table_rows
+from mcls.data.scanning import counts_columns, pieces
+from mcls.data.tables import read_table
+from mcls.errors import McLsError, unknown_name
 from mcls.models.judging import Confusion
 from mcls.models.ranges import RangeWatch
 from mcls.models.table import TableModel
+from mcls.terminal import counted
 
 if TYPE_CHECKING:
     from mcls.evaluation.grid import OnStep
@@ -23,49 +31,68 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-CHUNK_ROWS = 2000
-CHUNK_CHARACTERS = 2**22
 PREDICTION = "prediction"
+REASON = "reason"
+ON_ERROR = ("stop", "skip")
 MOST_UNKNOWN = 100  # classes of a labelled table that the model does not know
 
 
 class Layout(NamedTuple):
-    """How a table is to be read: its separator, its column names (None without a header), its width."""
+    """How a table is to be read: its format, its column names (None without a header), its width."""
 
-    sep: str
+    form: TableFormat
     names: list[str] | None
     places: dict[str, int]  # column name → place in a row
     width: int
 
+    @property
+    def decimal(self) -> str:
+        """The decimal mark."""
+        return self.form.decimal or "."
+
 
 class Chunk(NamedTuple):
-    """Some rows: their cells, and their features."""
+    """Some rows: their cells, their features, and why some of them cannot be read."""
 
     rows: list[list[str]]
     X: Array  # (m, d)
+    reasons: dict[int, str]  # row → reason; only where bad rows are skipped
 
 
-def open_table(model: TableModel, path: Path, say: Say | None = None) -> Layout:
+class Care(NamedTuple):
+    """What is to be done about a cell that the model cannot read, and a text that it does not know."""
+
+    on_error: str = "stop"  # or "skip"
+    strict: bool = False
+
+
+CAREFUL = Care()
+
+
+def open_table(model: TableModel, path: Path, say: Say | None = None, form: TableFormat | None = None) -> Layout:
     """Find the model's columns in a table: by the names in its first row, or by place.
 
     By place only where the training table had no header either (its columns are x0, x1, …); the class column
     may then be there or not.
     """
-    sep = find_separator(path)
-    line, head = next(table_rows(path, sep), (0, []))
+    form, notes = sniff(path, form)
+    line, head = next(table_rows(path, form), (0, []))
     if not head:
         raise McLsError(f"{path} is empty")
-    wanted = [column.name for column in model.encoder.columns]
+    wanted = model.encoder.names
+    if say is not None:
+        for note in notes:
+            say(note)
     try:
         if any(name in head for name in wanted) or not _nameless([*wanted, *model.facts.dropped, model.target]):
             _check_names(model, wanted, line, head)
-            return Layout(sep, head, {name: j for j, name in enumerate(head)}, len(head))
-        places = _places(model, wanted, line, head)
+            return Layout(form, head, {name: j for j, name in enumerate(head)}, len(head))
+        places = _places(model, wanted, line, head, form.decimal or ".")
     except McLsError as error:
         raise McLsError(f"{path}: {error}") from None
     if say is not None and counts_columns(head):
         say(f"line {line} of {path} ({', '.join(head[:3])}, …) was read as data: the training table had no header")
-    return Layout(sep, None, places, len(head))
+    return Layout(form, None, places, len(head))
 
 
 def _check_names(model: TableModel, wanted: list[str], line: int, head: list[str]) -> None:
@@ -76,7 +103,7 @@ def _check_names(model: TableModel, wanted: list[str], line: int, head: list[str
     if not named and figure is not None and not set(wanted) <= set(head):
         names = ", ".join(wanted[:8]) + (", …" if len(wanted) > 8 else "")
         raise McLsError(
-            f"line {line} has '{figure[:40]}', so it is no header; write one with the model's columns: {names}"
+            f"line {line} has '{figure[:40]}', so it is not a header; write one with the model's columns: {names}"
         )
     if len(set(head)) != len(head):
         twice = next(name for name in head if head.count(name) > 1)
@@ -84,7 +111,7 @@ def _check_names(model: TableModel, wanted: list[str], line: int, head: list[str
     model.require(head)
 
 
-def _places(model: TableModel, wanted: list[str], line: int, head: list[str]) -> dict[str, int]:
+def _places(model: TableModel, wanted: list[str], line: int, head: list[str], decimal: str) -> dict[str, int]:
     """Where each column x0, x1, … of the model stands in rows like the first, with or without the class."""
     target = int(model.target[1:])
     without = len(wanted) + len(model.facts.dropped)
@@ -97,7 +124,7 @@ def _places(model: TableModel, wanted: list[str], line: int, head: list[str]) ->
     else:
         places = {name: j - (j > target) for name, j in places.items()}
     numeric = [head[places[column.name]] for column in model.encoder.columns if isinstance(column, ScaledColumn)]
-    if numeric and all(parse_number(cell) is None for cell in numeric):
+    if numeric and all(parse_number(cell, decimal) is None for cell in numeric):
         raise McLsError(
             f"line {line} looks like a header, and the model was fitted to a table without one; "
             "remove that line, or call the columns x0, x1, … in the training table's order"
@@ -105,28 +132,37 @@ def _places(model: TableModel, wanted: list[str], line: int, head: list[str]) ->
     return places
 
 
-def read_chunks(model: TableModel, path: Path, layout: Layout, say: Say | None = None) -> Iterator[Chunk]:
+def read_chunks(
+    model: TableModel, path: Path, layout: Layout, say: Say | None = None, care: Care = CAREFUL
+) -> Iterator[Chunk]:
     """Yield the table in encoded pieces of bounded size, and say after the last one if it is unlike the training."""
-    watch = RangeWatch(model.encoder)
-    rows = table_rows(path, layout.sep)
-    if layout.names is not None:
-        next(rows)
-    lines: list[int] = []
-    piece: list[list[str]] = []
-    characters = 0
-    for line, cells in rows:
-        if len(cells) != layout.width:
-            raise McLsError(f"{path}: line {line} has {len(cells)} cells, expected {layout.width}")
-        lines.append(line)
-        piece.append(cells)
-        characters += sum(map(len, cells))
-        if len(piece) == CHUNK_ROWS or characters > CHUNK_CHARACTERS:
-            yield Chunk(piece, _encode(model, path, layout, lines, piece, watch))
-            lines, piece, characters = [], [], 0
-    if piece:
-        yield Chunk(piece, _encode(model, path, layout, lines, piece, watch))
-    if say is not None and (note := watch.note()):
-        say(note)
+    watch, log = RangeWatch(model.encoder), Reading(layout.decimal, care.strict)
+    for lines, rows in pieces(path, layout.form, skip=int(layout.names is not None)):
+        log.reasons.clear()
+        for i, cells in enumerate(rows):
+            if len(cells) != layout.width:
+                log.refuse(i, "", f"the row has {len(cells)} cells, expected {layout.width}")
+                rows[i] = (cells + [""] * layout.width)[: layout.width]
+        columns = list(zip(*rows))
+        values = model.encoder.read({name: columns[layout.places[name]] for name in model.encoder.names}, log)
+        X = model.encoder.features(values, log)
+        if care.on_error == "stop":
+            _stop(path, lines, log)
+        watch.add(values)
+        reasons = {i: f"column '{name}': {why}" if name else why for i, (name, why) in log.reasons.items()}
+        yield Chunk(rows, X, reasons)
+    if say is not None:
+        for note in (watch.note(), log.unknown_note()):
+            if note:
+                say(note)
+
+
+def _stop(path: Path, lines: list[int], log: Reading) -> None:
+    """Refuse a table for the first row that cannot be read."""
+    if log.reasons:
+        row, (column, why) = min(log.reasons.items())
+        where = f"line {lines[row]}, column '{column}': {why}" if column else f"line {lines[row]} {why[8:]}"
+        raise McLsError(f"{path}: {where} (mcls predict --on-error skip goes on without such rows)")
 
 
 def predict_table(
@@ -136,47 +172,77 @@ def predict_table(
     scores: bool = False,
     say: Say | None = None,
     on_step: OnStep | None = None,
+    form: TableFormat | None = None,
+    care: Care = CAREFUL,
 ) -> int:
-    """Write the table again with a column ``prediction`` (and one a class with its score); returns the rows.
+    """Write the table again with a column ``prediction`` (and one per class with its score); returns the rows.
 
-    ``say`` is told at the end what the user should know of the table, ``on_step`` the rows done so far.
+    A row that cannot be read is an error, or with ``care.on_error`` ``skip`` has an empty prediction and a reason in
+    one more column. ``say`` is told at the end what the user should know of the table, ``on_step`` the rows done.
     """
-    layout = open_table(model, path, say)
-    added = [PREDICTION, *(f"score {name}" for name in model.classes if scores)]
-    writer = csv.writer(out, delimiter=layout.sep, lineterminator="\n")
+    if care.on_error not in ON_ERROR:
+        raise unknown_name("way with errors:", care.on_error, ON_ERROR)
+    layout = open_table(model, path, say, form)
+    skip = care.on_error == "skip"
+    added = [PREDICTION, *(f"score {name}" for name in model.classes if scores), *[REASON] * skip]
+    writer = csv.writer(out, delimiter=str(layout.form.delimiter), lineterminator="\n")
     if layout.names is not None:
         for name in added:
             if name in layout.names:
                 raise McLsError(f"{path} has a column '{name}' already; rename or remove it")
         writer.writerow([*layout.names, *added])
-    count = 0
-    for rows, X in read_chunks(model, path, layout, say):
-        values = model.class_scores(X) if scores else None
-        for i, (cells, predicted) in enumerate(zip(rows, model.estimator.predict(X))):
-            writer.writerow([*cells, predicted, *(values[i].tolist() if values is not None else [])])
+    count = skipped = 0
+    for rows, X, reasons in read_chunks(model, path, layout, say, care):
+        new = [model.estimator.predict(X).tolist()]
+        if scores:
+            texts = [list(map(repr, column)) for column in model.class_scores(X).T.tolist()]
+            new += (
+                [[text.replace(".", ",") for text in column] for column in texts]
+                if layout.decimal == ","
+                else texts
+            )
+        for column in new:
+            for i in reasons:
+                column[i] = ""
+        if skip:
+            new.append([reasons.get(i, "") for i in range(len(rows))])
+        writer.writerows([[*cells, *more] for cells, more in zip(rows, zip(*new))])
         count += len(rows)
+        skipped += len(reasons)
         if on_step is not None:
             on_step("rows", count, None)
+    if say is not None and skipped:
+        say(
+            f"{counted(skipped, 'row')} of {count} could not be read: no prediction, and why in the column '{REASON}'"
+        )
     if say is not None and not count:
         say(f"{path} has a header but no rows")
     return count
 
 
-def judge_table(model: TableModel, path: Path, say: Say | None = None, on_step: OnStep | None = None) -> Confusion:
+def judge_table(
+    model: TableModel,
+    path: Path,
+    say: Say | None = None,
+    on_step: OnStep | None = None,
+    form: TableFormat | None = None,
+    care: Care = CAREFUL,
+) -> Confusion:
     """Predict a labelled table and count each class's predictions; classes the model never saw are errors.
 
     ``say`` and ``on_step`` as for ``predict_table``.
     """
-    layout = open_table(model, path, say)
+    layout = open_table(model, path, say, form)
     if model.target not in layout.places:
         raise McLsError(f"{path} has no class column '{model.target}' to compare the predictions with")
     at = layout.places[model.target]
     classes = model.classes
     counts = {name: np.zeros(len(classes), dtype=np.int64) for name in classes}
-    for rows, X in read_chunks(model, path, layout, say):
+    for rows, X, _ in read_chunks(model, path, layout, say, care):
         best = np.searchsorted(model.estimator.classes_, model.estimator.predict(X))
+        names = {text: model.class_name(text, layout.decimal) for text in {cells[at] for cells in rows}}
         for cells, j in zip(rows, best):
-            name = model.class_name(cells[at])
+            name = names[cells[at]]
             if name not in counts:
                 if len(counts) == len(classes) + MOST_UNKNOWN:
                     raise McLsError(
@@ -192,39 +258,29 @@ def judge_table(model: TableModel, path: Path, say: Say | None = None, on_step: 
     return Confusion(tuple(counts), tuple(classes), np.array(list(counts.values())))
 
 
-def is_training_table(model: TableModel, path: Path) -> bool:
+def is_training_table(model: TableModel, path: Path, form: TableFormat | None = None) -> bool:
     """Whether a table holds the very rows that a model was fitted to; its columns may come in another order."""
-    layout, known = open_table(model, path), model.encoder.columns
-    wanted = {model.target, *(column.name for column in known)}
+    layout, known = open_table(model, path, form=form), model.encoder.columns
+    wanted = {model.target, *model.encoder.names}
     others = model.facts.dropped if layout.names is None else [name for name in layout.names if name not in wanted]
+    texts = [column.name for column in known if not isinstance(column, ScaledColumn)]
+    rules = ColumnRules(drop=_exact(others), categorical=_exact(texts), missing="impute")
     try:
-        columns, labels = read_table(path, model.target, layout.names is not None, layout.sep, others)
+        read = read_table(path, model.target, replace(layout.form, header=layout.names is not None), rules)
     except McLsError:  # a class is missing, for one
         return False
-    read = {column.name: column for column in columns}
-    used = [read[column.name] for column in known]
-    if any(isinstance(a, NumberColumn) != isinstance(b, ScaledColumn) for a, b in zip(used, known)):
-        return False
-    return as_dataset(path.name, used, labels, model.encoder).fingerprint == model.facts.fingerprint
+    columns = {column.name: column for column in read.columns}
+    values = read_values([columns[name] for name in model.encoder.names], model.encoder, layout.decimal)
+    X, labels = model.encoder.plain(values), read.labels
+    data = Dataset(path.name, X, labels.codes, labels.levels, model.encoder.feature_names)
+    return data.fingerprint == model.facts.fingerprint
+
+
+def _exact(names: list[str]) -> list[str]:
+    """Names as patterns that match nothing else."""
+    return [escape(name) for name in names]
 
 
 def _nameless(names: list[str]) -> bool:
     """Whether the names are those that a table without a header is given: x0, x1, …, each once."""
     return sorted(names) == sorted(f"x{j}" for j in range(len(names)))
-
-
-def _encode(
-    model: TableModel, path: Path, layout: Layout, lines: list[int], rows: list[list[str]], watch: RangeWatch
-) -> Array:
-    cells = {}
-    for column in model.encoder.columns:
-        at = layout.places[column.name]
-        for line, row in zip(lines, rows):
-            if problem := model.problem(column, row[at]):
-                raise McLsError(f"{path}: line {line}, column '{column.name}': {problem}")
-        cells[column.name] = [row[at] for row in rows]
-    watch.add(cells)
-    try:
-        return model.encoder.encode(cells)
-    except McLsError as error:
-        raise McLsError(f"{path}: lines {lines[0]} to {lines[-1]}: {error}") from None

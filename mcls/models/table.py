@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from mcls.data.encoder import Encoder, OneHotColumn
-from mcls.data.tables import class_of_number, parse_number
+from mcls.data.cells import class_of_number, parse_number
+from mcls.data.encoder import Encoder, Reading
+from mcls.data.frames import frame_cells
 from mcls.errors import McLsError, nearest
 
 Array = np.ndarray
@@ -96,23 +98,27 @@ class TableModel:
         scores = self.estimator.decision_function(X)
         return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
 
-    def encode(self, table: Any) -> Array:
-        """Features (m, d) of a table, in any of the forms that ``predict`` takes."""
+    def encode(self, table: Any, strict: bool = False) -> Array:
+        """Features (m, d) of a table, in any of the forms that ``predict`` takes.
+
+        A text that the training table did not hold is none of the known ones, with a warning; ``strict`` refuses it.
+        """
         if not hasattr(table, "keys"):
             table = self._named(table)
-        names = [str(name) for name in table.keys()]  # noqa: SIM118  (a DataFrame iterates over other things)
-        self.require(names)
-        cells: dict[str, Any] = {}
-        for column in self.encoder.columns:
-            cells[column.name] = list(table[column.name])
-            for row, cell in enumerate(cells[column.name]):
-                if problem := self.problem(column, cell):
-                    raise McLsError(f"row {row}, column '{column.name}': {problem}")
-        return self.encoder.encode(cells)
+        keys = {str(key): key for key in table.keys()}  # noqa: SIM118  (a DataFrame iterates over other things)
+        self.require(list(keys))
+        log = Reading(strict=strict)
+        X = self.encoder.encode({name: frame_cells(table[keys[name]]) for name in self.encoder.names}, log)
+        if log.reasons:
+            row, (column, why) = min(log.reasons.items())
+            raise McLsError(f"row {row}, column '{column}': {why}")
+        if note := log.unknown_note():
+            warnings.warn(note, UserWarning, stacklevel=3)
+        return X
 
     def _named(self, array: Any) -> dict[str, Any]:
         """The columns of a 2-D array-like under the names of the training table."""
-        names = [column.name for column in self.encoder.columns]
+        names = self.encoder.names
         expected = f"expected a DataFrame or a 2-D array with {len(names)} columns ({', '.join(names[:8])}"
         expected += ", …)" if len(names) > 8 else ")"
         try:
@@ -125,32 +131,16 @@ class TableModel:
 
     def require(self, names: list[str]) -> None:
         """Refuse a table that lacks a column, with the nearest name it has."""
-        missing = [column.name for column in self.encoder.columns if column.name not in names]
+        missing = [name for name in self.encoder.names if name not in names]
         if missing:
             guess = nearest(missing[0], names)
             hint = f"; is it '{guess}'?" if guess else ""
             others = f" (and {len(missing) - 1} more of the model's columns)" if len(missing) > 1 else ""
             raise McLsError(f"column '{missing[0]}' is missing{others}{hint}")
 
-    @staticmethod
-    def problem(column: Any, cell: Any) -> str | None:
-        """Why a cell cannot stand in a column of the model, or None."""
-        if isinstance(column, OneHotColumn):
-            if isinstance(cell, str) and cell in column.places:
-                return None
-            known = ", ".join(column.levels[:8]) + (", …" if len(column.levels) > 8 else "")
-            return f"'{str(cell)[:40]}' was not in the training table (known: {known})"
-        try:
-            value = parse_number(cell) if isinstance(cell, str) else float(cell)
-        except (TypeError, ValueError):
-            value = None
-        if value is None or not np.isfinite(value):
-            return f"'{str(cell)[:40]}' is not a finite number"
-        return None
-
-    def class_name(self, text: str) -> str:
+    def class_name(self, text: str, decimal: str = ".") -> str:
         """A cell of the class column as the model names it: where classes are numbers, 1.0 is 1."""
-        value = parse_number(text)
+        value = parse_number(text, decimal)
         if value is None or not all(parse_number(name) is not None for name in self.classes):
             return text
         return class_of_number(value)
@@ -159,7 +149,7 @@ class TableModel:
         """What the model file holds beside the machine."""
         return {
             "target": self.target,
-            "encoder": self.encoder.model_dump(mode="json"),
+            "encoder": self.encoder.model_dump(mode="json", exclude_none=True),
             "facts": self.facts.model_dump(mode="json"),
         }
 

@@ -13,6 +13,7 @@ from scipy import stats
 
 import mcls
 from mcls.cli.app import main
+from mcls.data.formats import ColumnRules
 from mcls.models.fitting import fit_table
 from mcls.resources import datasets_dir
 
@@ -65,13 +66,17 @@ def test_the_training_table_is_known_however_it_is_written(model, tmp_path):
 def test_a_column_left_out_does_not_hide_the_training_table(tmp_path):
     frame = pd.read_csv(GLASS, dtype=str).assign(note="")
     frame.to_csv(tmp_path / "t.csv", index=False)
-    fitted = fit_table(tmp_path / "t.csv", "class", grid={"gamma": [0.1], "sigma": [0.5]}, drop=["note"])
+    fitted = fit_table(
+        tmp_path / "t.csv", "class", grid={"gamma": [0.1], "sigma": [0.5]}, rules=ColumnRules(["note"])
+    )
     mcls.save(fitted.model, tmp_path / "m")
     assert "fitted to these very rows" in call("evaluate", tmp_path / "m", tmp_path / "t.csv")[1]
     for header in (True, False):  # without a header the columns are known by place
         frame.to_csv(tmp_path / "t.csv", index=False, header=header)
     mcls.save(
-        fit_table(tmp_path / "t.csv", "-2", grid={"gamma": [0.1], "sigma": [0.5]}, drop=["x10"]).model,
+        fit_table(
+            tmp_path / "t.csv", "-2", grid={"gamma": [0.1], "sigma": [0.5]}, rules=ColumnRules(["x10"])
+        ).model,
         tmp_path / "m",
     )
     assert "fitted to these very rows" in call("evaluate", tmp_path / "m", tmp_path / "t.csv")[1]

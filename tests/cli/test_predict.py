@@ -10,7 +10,7 @@ import pytest
 
 import mcls
 from mcls.cli.app import main
-from mcls.models import streaming
+from mcls.data import scanning
 from mcls.models.fitting import fit_table
 from mcls.resources import datasets_dir
 
@@ -66,7 +66,7 @@ def test_another_unit_is_told_and_nothing_else_changes(model, tmp_path):
 
 
 def test_a_bad_row_leaves_the_old_output(model, tmp_path, monkeypatch):
-    monkeypatch.setattr(streaming, "CHUNK_ROWS", 10)
+    monkeypatch.setattr(scanning, "CHUNK_ROWS", 10)
     (tmp_path / "named.csv").write_text("an,old,table\n")
     (tmp_path / "new.csv").write_text(IRIS.read_text() + "1,2,3,x,setosa\n")
     code, out, err = call("predict", model, tmp_path / "new.csv", "-o", tmp_path / "named.csv")
@@ -89,10 +89,10 @@ def test_a_full_disk_is_one_line(model, tmp_path, monkeypatch):
 
 
 def test_ctrl_c_leaves_no_output(model, tmp_path, monkeypatch):
-    def stopped(*args):
+    def stopped(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mcls.models.streaming._encode", stopped)
+    monkeypatch.setattr("mcls.models.streaming.pieces", stopped)
     code, _, err = call("predict", model, IRIS, "-o", tmp_path / "named.csv")
     assert code == 130
     assert err == f"mcls: interrupted; {tmp_path / 'named.csv'} was not written; the same command starts again\n"

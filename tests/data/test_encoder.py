@@ -10,11 +10,9 @@ from mcls.data.encoder import (
     Encoder,
     OneHotColumn,
     ScaledColumn,
-    column_values,
-    counts_rows,
-    learn_encoder,
-    load_encoded,
 )
+from mcls.data.encoding import column_values, counts_rows, learn_encoder, load_encoded
+from mcls.data.formats import ColumnRules
 from mcls.data.tables import NumberColumn, read_table
 from mcls.errors import McLsError
 from mcls.evaluation.scaling import to_range
@@ -24,7 +22,7 @@ from mcls.resources import datasets_dir
 def encoder_of(tmp_path, text, target="kind"):
     path = tmp_path / "t.csv"
     path.write_text(text)
-    columns, _ = read_table(path, target)
+    columns = read_table(path, target).columns
     encoder = learn_encoder(columns, path)
     return encoder, encoder.encode({c.name: column_values(c) for c in columns})
 
@@ -131,8 +129,8 @@ def test_a_column_that_counts_rows_is_used_where_it_is_kept_or_the_only_one(tmp_
     (tmp_path / "t.csv").write_text("id,x,kind\n" + "".join(f"{i},{i % 3},{'ab'[i % 2]}\n" for i in range(20)))
     with pytest.raises(McLsError, match="--drop id or use it with --keep id"):
         load_encoded(tmp_path / "t.csv")
-    assert load_encoded(tmp_path / "t.csv", keep=["id"]).feature_names == ("id", "x")
-    assert load_encoded(tmp_path / "t.csv", drop=["id"]).feature_names == ("x",)
-    assert load_encoded(tmp_path / "t.csv", drop=["x"]).feature_names == ("id",)
+    assert load_encoded(tmp_path / "t.csv", rules=ColumnRules(keep=["id"])).feature_names == ("id", "x")
+    assert load_encoded(tmp_path / "t.csv", rules=ColumnRules(drop=["id"])).feature_names == ("x",)
+    assert load_encoded(tmp_path / "t.csv", rules=ColumnRules(drop=["x"])).feature_names == ("id",)
     with pytest.raises(McLsError, match="did you mean 'id'"):
-        load_encoded(tmp_path / "t.csv", keep=["idd"])
+        load_encoded(tmp_path / "t.csv", rules=ColumnRules(keep=["idd"]))

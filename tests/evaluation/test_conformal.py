@@ -9,12 +9,12 @@ import pytest
 
 from mcls.data import load_dataset
 from mcls.errors import McLsError
-from mcls.evaluation.calibration import calibrate
 from mcls.evaluation.conformal import ConformalSets
 from mcls.evaluation.folds import class_half_split, stratified_folds
 from mcls.evaluation.scaling import to_range
 from mcls.kernels import kernel_matrix
 from mcls.machines.lsm import OneLSM
+from mcls.solvers.calibration import calibrate
 
 
 def test_the_threshold_is_the_order_statistic_of_the_finite_sample_quantile():

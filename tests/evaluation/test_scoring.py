@@ -12,7 +12,6 @@ from sklearn.svm import SVC
 from mcls.data import load_dataset
 from mcls.errors import McLsError
 from mcls.evaluation import protocols
-from mcls.evaluation.calibration import calibrate
 from mcls.evaluation.folds import make_folds, stratified_folds
 from mcls.evaluation.grid import choose, search
 from mcls.evaluation.metrics import METRICS, read_metrics
@@ -21,6 +20,7 @@ from mcls.evaluation.scoring import Scoring
 from mcls.evaluation.task import Task
 from mcls.machines.lsm import OneLSM
 from mcls.seeds import derive
+from mcls.solvers.calibration import calibrate
 
 GRID = {"gamma": [0.01, 1.0], "sigma": [0.3, 2.0]}
 COSTS = np.array([[0.0, 1.0, 1.0], [5.0, 0.0, 1.0], [1.0, 2.0, 0.0]])

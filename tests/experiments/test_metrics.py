@@ -112,8 +112,8 @@ def test_bad_metrics_are_refused_in_one_line(tmp_path, capsys, text, told):
         ("group: whom", "did you mean 'who'?"),
         ("group: one", "holds one group only"),
         ("weight: who", "must hold weights, which are numbers"),
-        ("weight: minus", "row 1 has -1"),
-        ("weight: zero", "every weight is zero"),
+        ("weight: minus", "got -1"),
+        ("weight: zero", "every sample_weight is zero"),
         ("group: who, weight: who", "both the group and the weight"),
     ],
 )

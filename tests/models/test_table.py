@@ -75,8 +75,10 @@ def test_an_array_may_hold_texts_beside_numbers(tmp_path):
     (tmp_path / "t.csv").write_text("size,hue,kind\n" + rows)
     model = fit_table(tmp_path / "t.csv", "kind", grid=SMALL, folds=3).model
     assert model.predict([[3, "red"], [4, "blue"]]).tolist() == ["y", "x"]
+    with pytest.warns(UserWarning, match=r"did not have .*: 'hue' in 1 row \(such as 'green'\)"):
+        assert len(model.predict([[3, "green"]])) == 1
     with pytest.raises(McLsError, match="row 0, column 'hue': 'green' was not in the training table"):
-        model.predict([[3, "green"]])
+        model.encode([[3, "green"]], strict=True)
 
 
 def test_the_same_command_writes_the_same_bytes(fitted, tmp_path):

@@ -3,6 +3,7 @@
 from mcls.evaluation.protocols.base import (
     PROTOCOLS,
     SETTINGS,
+    Outcome,
     Protocol,
     Rows,
     check_splits,
@@ -23,6 +24,7 @@ __all__ = [
     "PROTOCOLS",
     "SETTINGS",
     "NestedFolds",
+    "Outcome",
     "Protocol",
     "Rows",
     "check_splits",

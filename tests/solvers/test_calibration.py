@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from sklearn.metrics import log_loss
 
 from mcls.errors import McLsError
-from mcls.evaluation.calibration import CALIBRATIONS, agreeing, calibrate, fit_temperatures
+from mcls.solvers.calibration import CALIBRATIONS, agreeing, calibrate, fit_temperatures
 
 
 def drawn(n=120, ell=4, seed=0, signal=1.5, size=1.0):

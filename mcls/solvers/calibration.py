@@ -25,7 +25,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from mcls.errors import McLsError, unknown_name
-from mcls.evaluation.metrics import log_loss
 from mcls.solvers.softmax import ridge_deviations, softmax, temperatures
 
 Array = np.ndarray
@@ -49,11 +48,12 @@ class ProbabilityMap:
     def probabilities(self, F: Array) -> Array:
         """Probabilities (m, ℓ) of the classes from scores F (m, ℓ); arg max is that of the scores."""
         F = np.asarray(F, dtype=np.float64)
+        classes, F = F.argmax(axis=1), _comparable(F)
         if self.slope.ndim == 0:
             Z = self.slope * (F - _finite_top(F))
         else:
             Z = np.where(np.isneginf(F), -np.inf, _finite(F) @ self.slope + self.offset)
-        return agreeing(softmax(Z.T)[0].T, F.argmax(axis=1))
+        return agreeing(softmax(Z.T)[0].T, classes)
 
 
 def agreeing(P: Array, classes: Array) -> Array:
@@ -82,7 +82,9 @@ def agreeing(P: Array, classes: Array) -> Array:
     return P
 
 
-def calibrate(F: Array, y: Array, how: str = "auto", weights: Array | None = None) -> tuple[ProbabilityMap, Array]:
+def calibrate(
+    F: Array, y: Array, how: str = "auto", weights: Array | None = None, folds: Array | None = None
+) -> tuple[ProbabilityMap, Array]:
     """Fit a map to out-of-fold scores.
 
     Parameters
@@ -95,6 +97,8 @@ def calibrate(F: Array, y: Array, how: str = "auto", weights: Array | None = Non
         The map, or the better of the two.
     weights : array (n,), optional
         Weights of the rows; a weight of 2 counts as the row twice.
+    folds : array (n,), optional
+        The fold 0, 1, … of each row, for the choice and for honest probabilities; five by default.
 
     Returns
     -------
@@ -120,7 +124,8 @@ def calibrate(F: Array, y: Array, how: str = "auto", weights: Array | None = Non
             f"for {len(y)} rows"
         )
     w = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
-    fold = _folds(y)
+    classes, F = F.argmax(axis=1), _comparable(F)
+    fold = _folds(y) if folds is None else folds
     left_out = np.where(fold == np.arange(fold.max() + 1)[:, None], 0.0, w)  # (folds, n)
     scores = _Scores.of(F, w)
     t = temperatures(scores.G, y, w[None])[0]
@@ -133,8 +138,23 @@ def calibrate(F: Array, y: Array, how: str = "auto", weights: Array | None = Non
         V = scores.deviations(t[None], y, w[None], np.zeros((1, F.shape[1], F.shape[1] + 1)), tol=1e-6)
         V_left = scores.deviations(t_left, y, left_out, V, tol=1e-3)
         found["matrix"] = scores.matrix_map(t, V[0]), Z + np.einsum("nca,na->cn", V_left[fold], scores.A)
-    judged = [(made, agreeing(softmax(Z)[0].T, F.argmax(axis=1))) for made, Z in found.values()]
-    return min(judged, key=lambda pair: float(log_loss(y, pair[1][None], w)[0]))
+    judged = [(made, agreeing(softmax(Z)[0].T, classes)) for made, Z in found.values()]
+    return min(judged, key=lambda pair: _log_loss(y, pair[1], w))
+
+
+def _log_loss(y: Array, P: Array, w: Array) -> float:
+    """Σ −w log p of the true class, p kept within a rounding of 0 and 1."""
+    eps = np.finfo(P.dtype).eps
+    return float(-w @ np.log(np.clip(P[np.arange(len(y)), y], eps, 1.0 - eps)))
+
+
+def _comparable(F: Array) -> Array:
+    """Scores of two classes as ∓ half their difference, of which alone their probabilities are to depend."""
+    if F.shape[1] != 2:
+        return F
+    with np.errstate(invalid="ignore"):
+        half = 0.5 * (F[:, 1:] - F[:, :1])
+    return np.where(np.isfinite(half), np.concatenate([-half, half], axis=1), F)
 
 
 def fit_temperatures(F: Array, y: Array, weights: Array | None = None) -> Array:

@@ -1,0 +1,113 @@
+"""Parquet and Feather (Arrow) files as rows of text, read by pyarrow a few thousand rows at a time."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from mcls.errors import McLsError
+
+#: ``TableFormat.kind`` → what they are called.
+ARROW_KINDS = {"parquet": "a Parquet file", "arrow": "a Feather file"}
+MOST_CELLS = 2**33
+MOST_COLUMNS = 2**16
+MOST_GROUP_BYTES = 2**31  # of one row group, unpacked
+_BATCH_ROWS = 2000
+_INDEX = re.compile(r"__index_level_\d+__")  # what pandas adds for the row labels of a frame
+
+
+def arrow_rows(path: Path, kind: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield (row number, cells as text): first, with number 0, the names of the columns.
+
+    A number keeps all its digits, an empty value is an empty text, a moment is written as in ISO 8601. Nested and
+    binary columns are refused.
+    """
+    pa = _pyarrow(path, kind)
+    try:
+        schema, batches = (_parquet if kind == "parquet" else _feather)(pa, path)
+        _check(pa, path, schema)
+        used = [j for j, name in enumerate(schema.names) if not _INDEX.fullmatch(name)]
+        yield 0, [schema.names[j].strip() for j in used]
+        number = 0
+        for batch in batches:
+            batch.validate(full=True)
+            columns = [_texts(batch.column(j).to_pylist()) for j in used]
+            for cells in zip(*columns):
+                number += 1
+                if max(map(len, cells)) > csv.field_size_limit():
+                    raise McLsError(
+                        f"{path}: row {number}: field larger than field limit ({csv.field_size_limit()})"
+                    )
+                yield number, list(cells)
+    except (pa.ArrowException, OSError, MemoryError, OverflowError, UnicodeError) as error:
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise McLsError(f"cannot read {path} as {ARROW_KINDS[kind]}: {reason}") from None
+
+
+def _pyarrow(path: Path, kind: str) -> Any:
+    try:
+        import pyarrow
+        import pyarrow.ipc
+    except ImportError:
+        raise McLsError(
+            f"{path} is {ARROW_KINDS[kind]}, and pyarrow is not installed: pip install 'mcls[parquet]', "
+            "or write the table as CSV"
+        ) from None
+    return pyarrow
+
+
+def _parquet(pa: Any, path: Path) -> tuple[Any, Iterator[Any]]:
+    from pyarrow import parquet
+
+    limits = {"thrift_string_size_limit": 2**26, "thrift_container_size_limit": 2**20}
+    file = parquet.ParquetFile(path, pre_buffer=False, **limits)
+    facts = file.metadata
+    if facts.num_rows * facts.num_columns > MOST_CELLS:
+        raise McLsError(f"{path} claims {facts.num_rows} rows; a table has at most {MOST_CELLS} cells")
+    for group in range(facts.num_row_groups):
+        if facts.row_group(group).total_byte_size > MOST_GROUP_BYTES:
+            raise McLsError(f"{path}: a row group has more than {MOST_GROUP_BYTES} bytes; write smaller ones")
+    return file.schema_arrow, file.iter_batches(batch_size=_BATCH_ROWS, use_threads=False)
+
+
+def _feather(pa: Any, path: Path) -> tuple[Any, Iterator[Any]]:
+    reader = pa.ipc.open_file(pa.memory_map(str(path)))
+
+    def pieces() -> Iterator[Any]:
+        cells = 0
+        for i in range(reader.num_record_batches):
+            batch = reader.get_batch(i)
+            cells += batch.num_rows * batch.num_columns
+            if cells > MOST_CELLS:
+                raise McLsError(f"{path} has too many rows; a table has at most {MOST_CELLS} cells")
+            yield from (batch.slice(at, _BATCH_ROWS) for at in range(0, batch.num_rows, _BATCH_ROWS))
+
+    return reader.schema, pieces()
+
+
+def _check(pa: Any, path: Path, schema: Any) -> None:
+    """Refuse what has no columns, too many, or columns whose values are not numbers, texts, dates or truth values."""
+    if not 0 < len(schema.names) <= MOST_COLUMNS:
+        raise McLsError(f"{path} has {len(schema.names)} columns; a table has 1 to {MOST_COLUMNS}")
+    odd = [f"'{field.name}' ({str(field.type)[:60]})" for field in schema if not _plain(pa.types, field.type)]
+    if odd:
+        more = f" and {len(odd) - 5} more" if len(odd) > 5 else ""
+        raise McLsError(
+            f"{path}: a cell must be a number, a text, a date or true or false, but not so in the columns "
+            f"{', '.join(odd[:5])}{more}; write the table without them"
+        )
+
+
+def _plain(types: Any, kind: Any) -> bool:
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    tests = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean, types.is_string, types.is_null,
+             types.is_large_string, types.is_date, types.is_timestamp, types.is_time)  # fmt: skip
+    return any(test(kind) for test in tests) or str(kind) == "string_view"
+
+
+def _texts(values: list[Any]) -> list[str]:
+    return ["" if value is None else value.strip() if isinstance(value, str) else str(value) for value in values]

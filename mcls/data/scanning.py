@@ -1,0 +1,204 @@
+"""The first reading of a table: its width, what its columns hold, whether its first row names them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from mcls.data.cells import DECIMAL_COMMA, is_missing, parse_number, parse_numbers
+from mcls.data.formats import ColumnRules, TableFormat
+from mcls.data.lines import table_rows
+from mcls.errors import McLsError, unknown_name
+
+INDEX = re.compile(r"-?\d+")
+NO_COMMA = "write decimals with a point, or say --decimal , (decimal: comma in a config)"
+CHUNK_ROWS = 2000
+CHUNK_CHARACTERS = 2**22
+
+
+class Cell(NamedTuple):
+    """A cell's text and the line of the file it stands on."""
+
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        shown = self.text if len(self.text) <= 40 else f"{self.text[:40]}…"
+        return f"the row at line {self.line} has '{shown}'"
+
+
+class Gaps(NamedTuple):
+    """The cells of a column that hold nothing: how many rows, and the first."""
+
+    rows: int
+    first: Cell
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the first reading found."""
+
+    form: TableFormat
+    has_header: bool
+    names: list[str]
+    dropped: list[str]
+    seen: Seen
+
+    @property
+    def decimal(self) -> str:
+        """The decimal mark."""
+        return self.form.decimal or "."
+
+
+class Seen:
+    """The first cell of each kind, by column, over the rows shown to it in any order."""
+
+    def __init__(self, width: int, decimal: str) -> None:
+        self.decimal = decimal
+        self.number: list[Cell | None] = [None] * width
+        self.text: list[Cell | None] = [None] * width
+        self.infinite: list[Cell | None] = [None] * width
+        self.missing: list[Cell | None] = [None] * width
+        self.n_missing = [0] * width
+
+    def gaps(self, j: int) -> Gaps | None:
+        """What column j misses."""
+        first = self.missing[j]
+        return None if first is None else Gaps(self.n_missing[j], first)
+
+    def add(self, lines: Sequence[int], rows: Sequence[Sequence[str]]) -> None:
+        """Look at some rows: a column of plain numbers at once, any other cell by cell."""
+        for j, cells in enumerate(zip(*rows)):
+            values = parse_numbers(cells, self.decimal)
+            if values is not None and np.isfinite(values).all():
+                self._note(self.number, j, lines[0], cells[0])
+            else:
+                self._add_cells(j, lines, cells)
+
+    def _add_cells(self, j: int, lines: Sequence[int], cells: Sequence[str]) -> None:
+        kinds: dict[str, list[Cell | None]] = {}  # of each different text
+        for line, text in zip(lines, cells):
+            kind = kinds.get(text)
+            if kind is None:
+                kinds[text] = kind = self._kind(text)
+                self._note(kind, j, line, text)
+            self.n_missing[j] += kind is self.missing
+
+    def _kind(self, text: str) -> list[Cell | None]:
+        value = parse_number(text, self.decimal)
+        if is_missing(text) or (value is not None and math.isnan(value)):
+            return self.missing
+        return self.text if value is None else self.infinite if math.isinf(value) else self.number
+
+    @staticmethod
+    def _note(kind: list[Cell | None], j: int, line: int, text: str) -> None:
+        known = kind[j]
+        if known is None or line < known.line:
+            kind[j] = Cell(line, text)
+
+
+def pieces(path: Path, form: TableFormat, skip: int = 0) -> Iterator[tuple[list[int], list[list[str]]]]:
+    """Yield (line numbers, rows) of bounded size, without the first ``skip`` rows."""
+    lines: list[int] = []
+    rows: list[list[str]] = []
+    characters = 0
+    for line, cells in table_rows(path, form):
+        if skip:
+            skip -= 1
+            continue
+        lines.append(line)
+        rows.append(cells)
+        characters += sum(map(len, cells))
+        if len(rows) == CHUNK_ROWS or characters > CHUNK_CHARACTERS:
+            yield lines, rows
+            lines, rows, characters = [], [], 0
+    if rows:
+        yield lines, rows
+
+
+def scan(path: Path, target: str | int, form: TableFormat, rules: ColumnRules) -> Layout:
+    """Read the file once: its width, which columns are numbers, whether there is a header, what is missing."""
+    head_line, head = next(table_rows(path, form), (0, []))
+    if not head:
+        raise McLsError(f"{path} is empty")
+    if len(head) == 1:
+        tried = f"commas, semicolons or tabs (read with {form.delimiter!r}; --delimiter names another)"
+        raise McLsError(f"{path} has one column only; expected features and a class, separated by {tried}")
+    seen, n_rows = Seen(len(head), form.decimal or "."), 0
+    for lines, rows in pieces(path, form, skip=1):
+        for line, cells in zip(lines, rows):
+            if len(cells) != len(head):
+                raise McLsError(f"{path}: line {line} has {len(cells)} cells, line {head_line} has {len(head)}")
+        seen.add(lines, rows)
+        n_rows += len(rows)
+    has_header = _is_header(path, head, seen, n_rows, target) if form.header is None else form.header
+    if not has_header:
+        seen.add([head_line], [head])
+        n_rows += 1
+    elif n_rows == 0:
+        raise McLsError(f"{path} has a header but no rows")
+    names = head if has_header else [f"x{j}" for j in range(len(head))]
+    dropped = rules.dropped(names, path)
+    for j, name in enumerate(names):
+        if not name and name not in dropped:
+            raise McLsError(
+                f"{path}: column {j} has no name in the header; name it, or remove it if it counts rows"
+            )
+        if name in names[:j]:
+            raise McLsError(f"{path}: the header names '{name}' twice; rename one of the two columns")
+    return Layout(form, has_header, names, dropped, seen)
+
+
+def _is_header(path: Path, head: Sequence[str], seen: Seen, n_rows: int, target: str | int) -> bool:
+    """Tell a header by text over numbers, by the target's name, by counting, or by words and nothing below."""
+    # Digits are more likely an index: "4" in the first row says nothing.
+    if isinstance(target, str) and target in head and not INDEX.fullmatch(target):
+        return True
+    if counts_columns(head):
+        return True
+    if not n_rows:
+        return all(parse_number(cell) is None for cell in head)
+    over_numbers = [cell for cell, number, text in zip(head, seen.number, seen.text) if number and not text]
+    if not over_numbers and any(seen.text):
+        for cell in seen.text:
+            if cell is not None and DECIMAL_COMMA.fullmatch(cell.text):
+                raise McLsError(f"{path}: no column is numeric: {cell}; {NO_COMMA}")
+        raise McLsError(
+            f"{path}: no column is numeric below the first row; say whether that row is a header: "
+            "--header or --no-header (in a config header: true or false)"
+        )
+    return any(parse_number(cell, seen.decimal) is None and not is_missing(cell) for cell in over_numbers)
+
+
+def counts_columns(cells: Sequence[str]) -> bool:
+    """Whether a row only counts the columns from 0 or 1, as pandas heads an array; its column of row numbers is ''.
+
+    >>> [counts_columns(row.split(",")) for row in ("0,1,2", "1,2", ",0,1,2", "0,2", "0")]
+    [True, True, True, False, False]
+    """
+    names = list(cells[1:] if cells[0] == "" else cells)
+    return len(names) > 1 and any(names == [str(first + j) for j in range(len(names))] for first in (0, 1))
+
+
+def column_index(path: Path, layout: Layout, target: str | int) -> int:
+    """Find the class column by name or by index; digits that name no column count as an index."""
+    if isinstance(target, str):
+        if target in layout.names:
+            return layout.names.index(target)
+        if not INDEX.fullmatch(target):
+            if layout.has_header:
+                raise unknown_name(f"column in {path}:", target, layout.names)
+            raise McLsError(f"{path} has no header, so no column named '{target}'; give the class column's index")
+        target = int(target)
+    width = len(layout.names)
+    if not -width <= target < width:
+        raise McLsError(
+            f"{path} has {width} columns; the class column's index must be from {-width} to {width - 1}"
+        )
+    return target % width

@@ -1,0 +1,78 @@
+"""What a sweep is made of: folds that share their work, points that share a machine, and the refit by brute force."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray
+Fold = tuple[Array, Array]  # (train, test) row indices
+Point = Mapping[str, Any]  # values of some parameters
+
+
+def distinct(
+    folds: Sequence[Fold], n: int, leaves_rows_out: bool
+) -> tuple[list[Fold], list[tuple[int, Array | None]]]:
+    """Training sets, each once, with the rows to score; and where the scores of each fold are among them.
+
+    Nested cross-validation tests several folds of rows on machines that learn from the same rows. A machine that
+    leaves rows out scores all the rows that a training set lacks. The second part holds, per fold, the place of its
+    training set and the positions of its test rows there; None: all of them, in order.
+    """
+    learned: list[Fold] = []
+    places: list[tuple[int, Array | None]] = []
+    known: dict[bytes, list[int]] = {}
+    for i, (train, _) in enumerate(folds):
+        known.setdefault(np.asarray(train, dtype=np.intp).tobytes(), []).append(i)
+    where: dict[int, tuple[int, Array | None]] = {}
+    for members in known.values():
+        train, asked = folds[members[0]]
+        rest = np.ones(n, dtype=bool)
+        rest[train] = False
+        if len(members) > 1 or (leaves_rows_out and len(train) + len(asked) < n):
+            wanted = np.zeros(n, dtype=bool)
+            for i in members:
+                wanted[folds[i][1]] = True
+            asked = np.flatnonzero(rest if leaves_rows_out and rest[wanted].all() else wanted)
+        place = np.empty(n, dtype=np.intp)
+        place[asked] = np.arange(len(asked))
+        for i in members:
+            where[i] = len(learned), None if asked is folds[i][1] else place[folds[i][1]]
+        learned.append((train, asked))
+    places = [where[i] for i in range(len(folds))]
+    return learned, places
+
+
+def refit(
+    machine: Any,
+    A: Array,
+    y: Array,
+    n_classes: int,
+    fold: Fold,
+    points: Sequence[Point],
+    sample_weight: Array | None = None,
+) -> Array:
+    """Scores (points, |test|, ℓ) of a fold by brute force, one fit per point: what shortcuts are tested against."""
+    train, test = fold
+    of_train = None if sample_weight is None else sample_weight[train]
+    present, codes = np.unique(y[train], return_inverse=True)
+    scores = np.full((len(points), len(test), n_classes), -np.inf)
+    if len(present) == 1:  # one class to learn from: it is the only answer
+        scores[:, :, present] = 0.0
+        return scores
+    for i, point in enumerate(points):
+        fitted = machine.at(point, present, n_classes)
+        weights = fitted.training_weights(codes, present.tolist(), of_train)
+        scores[i][:, present] = fitted._learn_and_score(A, codes, len(present), train, test, *weights)
+    return scores
+
+
+def point_groups(points: Sequence[Point], swept: Sequence[str]) -> Iterator[tuple[dict[str, Any], list[int]]]:
+    """What is not swept, and the indices of the points that share these values of it."""
+    groups: dict[str, tuple[dict[str, Any], list[int]]] = {}
+    for i, point in enumerate(points):
+        shared = {name: value for name, value in point.items() if swept and name not in swept}
+        groups.setdefault(repr(shared), (shared, []))[1].append(i)
+    yield from groups.values()

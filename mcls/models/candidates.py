@@ -1,0 +1,244 @@
+"""What ``select`` and ``rank`` search: the rows with their folds, and a machine with the ``Task`` that judges it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+from threadpoolctl import threadpool_limits
+
+from mcls.errors import McLsError
+from mcls.evaluation.folds import (
+    Fold,
+    given_folds,
+    groups_of,
+    make_folds,
+    parse_folds,
+    require_groups,
+    row_groups,
+)
+from mcls.evaluation.grid import GridResult, OnStep
+from mcls.evaluation.metrics import Metric
+from mcls.evaluation.parameter_grids import effective_grid
+from mcls.evaluation.protocols import Outcome, Rows, fewer_folds_note, hold_out_rows, nested_outcomes
+from mcls.evaluation.task import Task, named_weights
+from mcls.machines.foreign import as_machine
+from mcls.machines.registry import MACHINES, Machine, get_machine
+from mcls.models import grids
+from mcls.models.grids import Ladder
+from mcls.models.memory import available_bytes, exact_fit_bytes
+from mcls.seeds import derive
+from mcls.specs import format_options, format_spec, parse_spec
+
+Array = np.ndarray
+Say = Callable[[str], None]
+
+#: With more rows than this, parameters are chosen on a stratified sample of so many: a sweep costs 9n³ per width.
+SWEEP_ROWS = 2500
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """The rows that are learned from, those of them that a search uses, and the folds of these."""
+
+    table: Any  # X as it was given, with its column names if it has any
+    X: Array
+    codes: Array  # (n,)
+    classes: Array  # (ℓ,)
+    groups: Array | None  # (n,)
+    weights: Array | None  # (n,)
+    rows: Array  # of the search
+    splits: list[Fold]  # of ``rows``, as positions among them
+    inner_folds: Any
+    seed: int
+    notes: list[str]
+    say: Say | None
+
+    @classmethod
+    def read(
+        cls, X: Any, y: Any, *, folds: Any, seed: int, groups: Any, sample_weight: Any, say: Say | None
+    ) -> TrainingRows:
+        """Check what a user gave, draw a sample where there are many rows, and split it."""
+        table = X
+        X, y = validate_data(get_machine("oneLSM").create(), X, y, dtype=np.float64)
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise McLsError(f"at least two classes are needed; the data holds one: {str(classes[0])!r}")
+        weights = named_weights(sample_weight, len(X), "weights of rows")
+        notes: list[str] = []
+        made = cls(table, X, codes, classes, None, weights, np.arange(len(X)), [], None, seed, notes, say)
+        folds = read_folds(folds)
+        require_groups(folds, groups)
+        groups = row_groups(X, codes, groups, made.note)
+        rows = made.rows
+        if len(X) > SWEEP_ROWS:
+            rows = np.sort(hold_out_rows(codes, SWEEP_ROWS / len(X), derive(seed, "sample"), None)[0])
+            made.note(f"parameters are chosen on a stratified sample of {len(rows)} of the {len(X)} rows")
+        splits, inner_folds = _split(codes, rows, folds, seed, groups)
+        for text in fewer_folds_note(Rows(codes[rows], groups_of(groups, rows)), folds):
+            made.note(text)
+        return replace(made, groups=groups, rows=rows, splits=splits, inner_folds=inner_folds)
+
+    def note(self, text: str) -> None:
+        """Keep a note, and tell it."""
+        self.notes.append(text)
+        if self.say is not None:
+            self.say(text)
+
+    @property
+    def n_independent(self) -> int:
+        """How many rows the search uses, a group of rows counted once."""
+        return len(self.rows if self.groups is None else np.unique(self.groups[self.rows]))
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A machine that is ready to be searched: its task on the rows of the search, and the values its grid may take."""
+
+    machine: str  # with the options that were given
+    entry: Machine
+    estimator: Any  # to be fitted to all rows
+    task: Task
+    ladders: dict[str, Ladder]  # of the parameters whose values are automatic
+
+    @classmethod
+    def read(
+        cls,
+        data: TrainingRows,
+        machine: str,
+        grid: Any,
+        metrics: tuple[Metric, ...],
+        on_step: OnStep | None = None,
+    ) -> Candidate:
+        """Check everything that can be checked before the work begins."""
+        entry, estimator, options = named_machine(machine)
+        if estimator.get_params(deep=False).get("kernel") == "precomputed":
+            raise McLsError("a kernel is chosen here from the rows themselves: give another than 'precomputed'")
+        as_machine(estimator).training_weights(data.codes, range(len(data.classes)), data.weights)  # or refuses
+        estimator = _that_fits(entry, estimator, len(data.X), "solver" in options, data.note)
+        if entry.draws(estimator) and "random_state" not in options:
+            estimator.set_params(random_state=data.seed)
+        rows = data.rows
+        own = grids.read_grid(grid, entry, estimator)
+        ladders = grids.ladders(entry, data.X[rows], data.seed) if grid == "auto" else {}
+        own = {**own, **{name: ladder.start for name, ladder in ladders.items()}}
+        values = effective_grid(entry, estimator, options, {}, own)
+        task = Task(
+            _searched(estimator, values, data.splits),
+            data.X[rows],
+            data.codes[rows],
+            values,
+            scaling="none",
+            smoother=dict(entry.smoother),
+            groups=groups_of(data.groups, rows),
+            weights=None if data.weights is None else data.weights[rows],
+            metrics=metrics,
+            on_step=on_step,
+        )
+        ladders = {name: ladder for name, ladder in ladders.items() if name in values}
+        return cls(format_spec(entry.name, options), entry, estimator, task, ladders)
+
+    def search(self, data: TrainingRows, keep_scores: bool = False) -> GridResult:
+        """Cross-validate every point of the grid, and extend an automatic grid."""
+
+        def sweep(grid: Any) -> GridResult:
+            # Widths side by side on one BLAS thread each: short calls with many threads are slower.
+            with threadpool_limits(1):
+                return replace(self.task, grid=grid).search(
+                    self.task.X,
+                    data.splits,
+                    keep_scores=keep_scores,
+                    n_threads=os.cpu_count() or 1,
+                    on_step=self.task.on_step,
+                )
+
+        found = sweep(self.task.grid)
+        return grids.extend(found, self.ladders, sweep, self.entry.smoother) if self.ladders else found
+
+    def searched(self, found: GridResult) -> Task:
+        """The task with the points that were searched, which an extension has added to."""
+        return (
+            replace(self.task, grid=[grids.as_grid(point) for point in found.points])
+            if self.ladders
+            else self.task
+        )
+
+    def nested(self, data: TrainingRows, found: GridResult) -> list[Outcome]:
+        """Each fold judged with its parameters chosen inside it, among the points that were searched."""
+        with threadpool_limits(1):
+            return nested_outcomes(self.searched(found), derive(data.seed, "folds"), data.splits, data.inner_folds)
+
+
+def named_machine(machine: Any) -> tuple[Machine, Any, dict[str, Any]]:
+    """The registry's entry of a machine, the estimator with its options, and these."""
+    _refuse_other_machines(machine)
+    name, options = parse_spec(machine)
+    entry = get_machine(name)
+    return entry, entry.create(**options), options
+
+
+def read_folds(folds: Any) -> Any:
+    """A number, ``loo``, ``logo`` or a splitter as it is, and any other collection as a list."""
+    if not isinstance(folds, str):
+        return list(folds) if isinstance(folds, Iterable) else folds
+    try:
+        return parse_folds(folds)
+    except McLsError as error:
+        raise McLsError(f"folds {error}") from None
+
+
+def _split(codes: Array, rows: Array, folds: Any, seed: int, groups: Array | None) -> tuple[list[Fold], Any]:
+    """Folds of the rows of a search, as positions among them, and what splits the training rows of each."""
+    if not isinstance(folds, list):
+        return make_folds(codes[rows], folds, derive(seed, "folds"), groups_of(groups, rows)), folds
+    place = np.full(len(codes), -1)
+    place[rows] = np.arange(len(rows))
+    pairs = [tuple(place[part][place[part] >= 0] for part in pair) for pair in given_folds(codes, folds)]
+    return given_folds(codes[rows], [pair for pair in pairs if all(map(len, pair))]), 10
+
+
+def _searched(estimator: Any, grid: dict[str, list[Any]], splits: list[Fold]) -> Any:
+    """A copy of the machine to cross-validate; with a landmark for every training row it is the exact one."""
+    made = type(estimator)(**estimator.get_params(deep=False))
+    parameters = made.get_params(deep=False)
+    if parameters.get("solver") == "nystrom" and "n_landmarks" not in grid:
+        largest = max(len(train) for train, _ in splits)
+        made.set_params(solver="exact" if parameters["n_landmarks"] >= largest else "nystrom")
+    return made
+
+
+def _that_fits(entry: Machine, estimator: Any, n: int, solver_given: bool, note: Say) -> Any:
+    """The estimator, by landmarks where the kernel matrix of n rows does not fit."""
+    params = estimator.get_params(deep=False)
+    if params.get("solver") == "nystrom" or "kernel" not in params:
+        return estimator
+    needed, free = exact_fit_bytes(n), available_bytes()
+    if needed <= free:
+        return estimator
+    told = f"the kernel matrix of {n} rows needs {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free"
+    if not entry.many_rows or solver_given:
+        able = ", ".join(format_spec(m.name, m.many_rows) for m in MACHINES.values() if m.many_rows)
+        raise McLsError(f"{told}; use {able}, or fewer rows")
+    note(f"{told}: {format_options(entry.many_rows)} instead")
+    return estimator.set_params(**entry.many_rows)
+
+
+def _refuse_other_machines(machine: Any) -> None:
+    """Say what ``machine`` may be where it is something else, or the command line's ``auto``."""
+    if not isinstance(machine, str):
+        raise McLsError(
+            f"machine is given by its name, such as 'oneLSM' or 'voSVM:labelbook=pm1', "
+            f"not as an object of class {type(machine).__name__}; a scikit-learn classifier as 'sk:RidgeClassifier', "
+            "with grid={...}"
+        )
+    if machine.strip().lower() == "auto":
+        raise McLsError(
+            "select tunes one machine, named such as 'oneLSM'; to rank several: mcls.models.ranking.rank(X, y), "
+            "or mcls fit --machine auto"
+        )
