@@ -49,7 +49,8 @@ def fit_table(
     rules: ColumnRules | None = None,
     folds: int | str = 10,
     seed: int = 0,
-    nested: bool = False,
+    nested: bool = True,
+    repeats: int = 1,
     groups: Any = EQUAL_ROWS,
     say: Say | None = None,
     on_step: OnStep | None = None,
@@ -62,7 +63,13 @@ def fit_table(
     check_machine(machine, grid)
     path = Path(path)
     read = read_table(path, target, form, rules)
-    settings: dict[str, Any] = {"folds": folds, "seed": seed, "nested": nested, "groups": groups}
+    settings: dict[str, Any] = {
+        "folds": folds,
+        "seed": seed,
+        "nested": nested,
+        "repeats": repeats,
+        "groups": groups,
+    }
     settings |= {"say": say, "on_step": on_step, "advice": AS_FLAGS}
     return fit_columns(read, path, machine, grid, rules, **settings)
 

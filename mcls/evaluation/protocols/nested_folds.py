@@ -107,7 +107,9 @@ class NestedFolds:
         return [[judged[place] for place in places] for places in self.partitions]
 
 
-def nested_fold_outcomes(task: Task, partitions: Sequence[Sequence[Fold]]) -> list[list[Outcome]]:
+def nested_fold_outcomes(
+    task: Task, partitions: Sequence[Sequence[Fold]], n_threads: int = 1
+) -> list[list[Outcome]]:
     """Judge a task by nested cross-validation on one or more partitions of its rows.
 
     Returns for each partition the outcome of each of its folds: its test rows, their predicted classes, every metric
@@ -126,7 +128,8 @@ def nested_fold_outcomes(task: Task, partitions: Sequence[Sequence[Fold]]) -> li
     X = task.scaled()
     nested = NestedFolds.of(partitions, len(task.y))
     calibrators = nested.calibrators() if task.needs_probabilities else None
-    return nested.outcomes(task.search(X, nested.folds, calibrators=calibrators), task.smoother)
+    found = task.search(X, nested.folds, calibrators=calibrators, n_threads=n_threads, on_step=task.on_step)
+    return nested.outcomes(found, task.smoother)
 
 
 def spread_of(outcomes: Sequence[Sequence[Outcome]]) -> list[float]:
