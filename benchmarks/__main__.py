@@ -11,7 +11,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from benchmarks import criteria, fit, grids, growth, honest
+from benchmarks import accuracy, criteria, fit, grids, growth, honest, imbalanced, probabilities
 from benchmarks.measure import Row
 from mcls.environment import environment
 from mcls.errors import McLsError, unknown_name
@@ -27,6 +27,11 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
     "fqmi": criteria.fqmi_on_vowel,
     "faces": criteria.fqmi_on_faces,
     "fit": fit.fit_against_grid_search,
+    "probabilities": probabilities.log_losses,
+    "calibration-time": probabilities.calibration_time,
+    "coverage": probabilities.coverage,
+    "imbalanced": imbalanced.balanced,
+    "accuracy": accuracy.accuracy,
     "nested": honest.nested_against_flat,
     "nested-kernel-ridge": honest.nested_against_kernel_ridge,
     "permutations": honest.permutations,

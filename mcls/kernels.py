@@ -1,14 +1,17 @@
-"""Kernels: linear, polynomial, and the radial ones: Gaussian, Laplace and Matérn; distances once, many widths.
+"""Kernels: linear, polynomial, and those of a distance: Gaussian, Laplace and Matérn; distances once, many widths.
 
 The Gaussian kernel is κ(x, x') = exp(−‖x − x'‖² / 2σ²) (honeine2013, Sec. 2). With r = ‖x − x'‖ the Laplace kernel is
 exp(−r/σ) (Matérn with ν = 1/2), and ``matern`` is the one with ν = 3/2, (1 + √3 r/σ) exp(−√3 r/σ): its functions have
-one derivative, Laplace's none, the Gaussian's all. A grid search over σ needs the squared distances once:
-``D2 = squared_distances(X)``, then ``RADIAL[kernel](D2, sigma)`` for each width.
+one derivative, Laplace's none, the Gaussian's all. ``laplace-l1`` is exp(−‖x − x'‖₁/(σ√d)), a product over the d
+columns: it sees each column by itself, as trees do. Over √d, the sum of differences is of the size of a Euclidean
+distance, and widths mean the same. A grid search over σ needs the squared distances once:
+``D2 = RADIAL[kernel].distances(X)``, then ``RADIAL[kernel].value(D2, sigma)`` for each width.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
@@ -71,6 +74,18 @@ def squared_distances(X: Array, Z: Array | None = None) -> Array:
     return D2
 
 
+def squared_l1_distances(X: Array, Z: Array | None = None) -> Array:
+    """‖x − z‖₁²/d for the rows of X (n, d) and of Z (m, d; X itself when None); (n, m)."""
+    reference = X if Z is None else Z
+    with np.errstate(over="ignore", invalid="ignore"):
+        D2 = cdist(X, reference, "cityblock")
+        np.square(D2, out=D2)
+        D2 /= X.shape[1]
+    if not np.isfinite(D2.max(initial=0.0)):
+        raise _overflow(X, reference)
+    return D2
+
+
 def gaussian(D2: Array, sigma: float) -> Array:
     """Gaussian kernel from squared distances: exp(−D2 / 2σ²), values below 1e-290 set to zero.
 
@@ -104,8 +119,40 @@ def matern(D2: Array, sigma: float) -> Array:
     return _cut(K)
 
 
-#: Kernels that are a function of the distance and have a width: name → function of (D2, sigma).
-RADIAL: dict[str, Callable[[Array, float], Array]] = {"gaussian": gaussian, "laplace": laplace, "matern": matern}
+def _gaussian_slope(D2: Array, sigma: float) -> Array:
+    return gaussian(D2, sigma) / (sigma * sigma)
+
+
+def _laplace_slope(D2: Array, sigma: float) -> Array:
+    W = laplace(D2, sigma)  # at distance zero there is no slope, and the mean over all directions is zero
+    distances = sigma * np.sqrt(D2)
+    return np.divide(W, distances, out=np.zeros_like(W), where=distances > 0)
+
+
+def _matern_slope(D2: Array, sigma: float) -> Array:
+    W = _distances(D2, -np.sqrt(3.0), sigma)
+    np.exp(W, out=W)
+    return _cut(W) * (3.0 / (sigma * sigma))
+
+
+class Radial(NamedTuple):
+    """A kernel φ(r) of a distance r: its squared distances, and from these and a width its values and slopes −φ'(r)/r.
+
+    With the slopes w of a Euclidean distance, the gradient of κ(x, z) with respect to x is w·(z − x).
+    """
+
+    distances: Callable[..., Array]
+    value: Callable[[Array, float], Array]
+    slope: Callable[[Array, float], Array]
+
+
+#: The kernels that have a width.
+RADIAL = {
+    "gaussian": Radial(squared_distances, gaussian, _gaussian_slope),
+    "laplace": Radial(squared_distances, laplace, _laplace_slope),
+    "matern": Radial(squared_distances, matern, _matern_slope),
+    "laplace-l1": Radial(squared_l1_distances, laplace, _laplace_slope),
+}
 KERNELS = ("linear", "polynomial", *RADIAL, PRECOMPUTED)
 
 
@@ -180,7 +227,7 @@ def kernel_matrix(
             raise McLsError("the kernel function returned values that are not finite numbers")
         return K
     if kernel in RADIAL:
-        return RADIAL[kernel](squared_distances(X, Z), sigma)
+        return RADIAL[kernel].value(RADIAL[kernel].distances(X, Z), sigma)
     if kernel == "linear":
         return linear(X, X if Z is None else Z)
     if kernel == "polynomial":

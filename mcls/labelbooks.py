@@ -1,4 +1,4 @@
-"""Labelbooks: one label vector a class (honeine2013, Table 1), their Gram matrices and kernels on labels.
+"""Labelbooks: one label vector per class (honeine2013, Table 1), their Gram matrices and kernels on labels.
 
 A labelbook is a matrix B (p, ℓ) whose column c is the label vector y_c of class c. The machines need only its
 Gram matrix L = BᵀB (ℓ, ℓ), or a kernel on the labels in its place (Sec. 7.2).
@@ -142,7 +142,7 @@ def label_vectors(labelbook: str | Array, n_classes: int, counts: Array | None =
         return get_labelbook(labelbook).build(n_classes, counts)
     B = np.asarray(labelbook, dtype=float)
     if B.ndim != 2 or B.shape[1] != n_classes or not np.isfinite(B).all():
-        raise McLsError(f"a labelbook matrix needs one finite column a class ({n_classes}), got shape {B.shape}")
+        raise McLsError(f"a labelbook matrix needs one finite column per class ({n_classes}), got shape {B.shape}")
     if len(np.unique(B, axis=1).T) < n_classes:
         raise McLsError("a labelbook needs a different label vector for each class")
     return B

@@ -1,4 +1,4 @@
-"""Adding by declaration alone, outside the source tree: the page on machines as it stands, and one of each kind."""
+"""Adding by declaration alone, outside the source tree: every page docs/adding-*.md is run as it stands."""
 
 from __future__ import annotations
 
@@ -9,26 +9,80 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from sklearn.utils.estimator_checks import check_estimator
 
-import mcls.papers  # noqa: F401  (registers its plots before ours)
 from mcls import labelbooks
-from mcls.cli.app import main
 from mcls.data import load_dataset
+from mcls.data.cards import load_card
 from mcls.evaluation import protocols
 from mcls.evaluation.folds import stratified_folds
 from mcls.evaluation.grid import search
-from mcls.evaluation.protocols import Protocol
+from mcls.evaluation.metrics import METRICS, get_metric
 from mcls.evaluation.scaling import to_range
 from mcls.machines import registry
 from mcls.machines.base import BaseMachine
 from mcls.machines.registry import MACHINES, Machine, Tuned
+from mcls.papers import PAPERS
 from mcls.parameters import Positive
 from mcls.reporting import plots
-from mcls.reporting.studies import Studies
 
-PAGE = Path(__file__).parents[1] / "docs" / "adding-a-machine.md"
-REGISTRIES = (MACHINES, labelbooks.LABELBOOKS, protocols.PROTOCOLS, plots.PLOTS)
+from .command import call
+
+ROOT = Path(__file__).parents[1]
+REGISTRIES = (
+    MACHINES,
+    labelbooks.LABELBOOKS,
+    METRICS,
+    protocols.PROTOCOLS,
+    protocols.SETTINGS,
+    plots.PLOTS,
+    PAPERS,
+)
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """The blocks of a page in one language."""
+    text = (ROOT / f"docs/adding-a-{page}.md").read_text(encoding="utf-8")
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+@pytest.fixture(autouse=True)
+def clean():
+    """What is registered here is forgotten afterwards."""
+    before = [dict(known) for known in REGISTRIES]
+    yield
+    for known, kept in zip(REGISTRIES, before):
+        known.clear()
+        known.update(kept)
+
+
+@pytest.fixture
+def execute(monkeypatch):
+    """Run the Python of a page as one module, which others can import by its name."""
+
+    def run(page: str, name: str = "my_module") -> types.ModuleType:
+        module = types.ModuleType(name)
+        monkeypatch.setitem(sys.modules, name, module)
+        exec("\n".join(blocks(page, "python")), vars(module))
+        return module
+
+    return run
+
+
+@pytest.fixture
+def module(execute):
+    """The module of the page on machines, with a machine on rows beside it."""
+    made = execute("machine", "my_machine")
+    made.NearestMean = NearestMean
+    return made
+
+
+def done(*args: object) -> str:
+    """Run a command that succeeds: its output."""
+    code, out, err = call(*args)
+    assert code == 0, err
+    return out
 
 
 class NearestMean(BaseMachine):
@@ -47,51 +101,14 @@ class NearestMean(BaseMachine):
         return -np.square(X[:, None, :] - self.means_).sum(axis=-1)
 
 
-def by_thirds(rows, seed, settings):
-    return stratified_folds(rows.y, 3, seed, rows.groups)
+def run(folder: Path, text: str) -> str:
+    """Run a config."""
+    (folder / "lab.yaml").write_text(text)
+    return done("run", folder / "lab.yaml", "-j", 1, "--out", folder / "out")
 
 
-def judge_thirds(task, seed, settings, splits):
-    return protocols.published.judge(task, seed, {"folds": 3}, splits)
-
-
-def pictures(studies):
-    from matplotlib.figure import Figure
-
-    yield "dot-one", Figure(figsize=(1, 1))
-    yield "dot-two", None
-
-
-@pytest.fixture(autouse=True)
-def module(monkeypatch):
-    """The module of the page; what is registered here is forgotten afterwards."""
-    before = [dict(known) for known in REGISTRIES]
-    made = types.ModuleType("my_machine")
-    monkeypatch.setitem(sys.modules, "my_machine", made)
-    exec("\n".join(re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)), vars(made))
-    made.NearestMean, made.pictures = NearestMean, pictures
-    yield made
-    for known, kept in zip(REGISTRIES, before):
-        known.clear()
-        known.update(kept)
-
-
-def call(capsys, *args):
-    with pytest.raises(SystemExit) as ended:
-        main([str(arg) for arg in args])
-    out, err = capsys.readouterr()
-    assert ended.value.code in (0, None), err
-    return out
-
-
-def run(capsys, folder, machines, protocol="published"):
-    config = folder / "lab.yaml"
-    folds = "folds: 3\n" if protocol == "published" else ""
-    grid = "grid: {gamma: [0.1, 1], sigma: [0.5, 2]}\n" if "shrink" not in machines else ""
-    config.write_text(
-        f"datasets: iris:sample=60\nmachines: {machines}\nprotocol: {protocol}\nreplicates: 2\n{folds}{grid}"
-    )
-    return call(capsys, "run", config, "-j", 1, "--out", folder / "out")
+GRID = "grid: {gamma: [0.1, 1], sigma: [0.5, 2]}"
+SMALL = "datasets: iris:sample=60\nmachines: %s\nfolds: 3\nreplicates: 2\n" + GRID + "\n"
 
 
 def test_the_machine_of_the_page_passes_the_generic_suites(module):
@@ -105,33 +122,107 @@ def test_the_machine_of_the_page_passes_the_generic_suites(module):
         assert np.array_equal(fast.predictions, refit.predictions)
 
 
-def test_the_machine_of_the_page_goes_through_every_command(capsys, tmp_path):
-    assert "mine" in call(capsys, "machines")
-    assert "mine" in run(capsys, tmp_path, "[mine, oneLSM]")
-    options = ("--dataset", "iris:sample=60", "-j", 1, "--out", tmp_path / "out")
-    assert "identical" in call(capsys, "compare", "mine", "oneLSM", *options)
-    table, model = Path(__file__).parents[1] / "datasets" / "wine.csv", tmp_path / "m.mcls"
-    call(capsys, "fit", table, "--target", "class", "--machine", "mine", "--folds", 3, "-o", model)
-    assert "prediction" in call(capsys, "predict", model, table)
-    assert call(capsys, "plot", "errors", "lab", "--out", tmp_path / "out")
-
-
-def test_a_machine_on_rows_a_labelbook_a_protocol_and_a_plot(capsys, tmp_path):
+@pytest.mark.parametrize("name", ["mine", "near"])
+def test_a_machine_goes_through_every_command(module, tmp_path, name):
     registry.register(
         Machine("near", "my_machine:NearestMean", "the nearest mean", "none", tuned={"shrink": Tuned((1.0, 2.0))})
     )
-    assert "near" in run(capsys, tmp_path, "[{name: near, grid: {shrink: [1, 2]}}]")
-    double = labelbooks.Labelbook("double", "twice the indicators", "none", lambda ell, counts: 2 * np.eye(ell))
-    labelbooks.register(double)
-    assert "double" in run(capsys, tmp_path, "['voLSSVM:labelbook=double']")
-    protocols.register(
-        Protocol(
-            "thirds", "three folds", by_thirds, judge_thirds, replicates=lambda settings: 4, seed_group="folds"
-        )
-    )
-    run(capsys, tmp_path, "[oneLSM]", protocol="thirds")
-    assert "`thirds`: three folds." in (tmp_path / "out/lab/summary.md").read_text()
-    plots.register(plots.Plot("dot", "a dot", "my_machine:pictures", section="overview"))
-    drawn = plots.draw(plots.PLOTS["dot"], Studies(tmp_path / "out"))
-    assert [len(files) for files in drawn.values()] == [2, 0]
-    assert "dot-one.svg" in call(capsys, "plot", "dot", "--out", tmp_path / "out")
+    assert name in done("machines")
+    grid = "" if name == "mine" else ", grid: {shrink: [1, 2]}"
+    assert name in run(tmp_path, SMALL.replace(GRID, "") % f"[{{name: {name}{grid}}}]")
+    options = ("--dataset", "iris:sample=60", "-j", 1, "--out", tmp_path / "out")
+    verdict = done("compare", name, "oneLSM", *options)
+    assert "identical" in verdict or name == "near"
+    table, model = ROOT / "datasets" / "wine.csv", tmp_path / "m.mcls"
+    done("fit", table, "--target", "class", "--machine", name, "--folds", 3, "-o", model)
+    assert "prediction" in done("predict", model, table)
+    assert done("plot", "errors", "lab", "--out", tmp_path / "out")
+
+
+def test_the_machine_on_rows_passes_the_generic_suites(module):
+    assert {r["status"] for r in check_estimator(NearestMean(), on_skip=None)} <= {"passed", "skipped"}
+
+
+def test_the_labelbook_of_the_page(execute, tmp_path):
+    B = execute("labelbook").corners(4, None)
+    assert B.shape == (2, 4)
+    assert "corners" in run(tmp_path, blocks("labelbook", "yaml")[0])
+    table, model = ROOT / "datasets" / "wine.csv", tmp_path / "m.mcls"
+    done("fit", table, "--target", "class", "--machine", "voLSSVM:labelbook=corners", "--folds", 3, "-o", model)
+    assert "prediction" in done("predict", model, table)
+
+
+def test_the_metric_of_the_page(execute):
+    execute("metric")  # its assertions
+    y, codes = np.array([0, 0, 0, 1]), np.array([[0, 0, 1, 1], [0, 0, 0, 0]])
+    assert np.allclose(get_metric("worst-class")(y, codes), [1 / 3, 1])
+
+
+def test_the_protocol_of_the_page(execute, tmp_path):
+    execute("protocol")
+    text = blocks("protocol", "yaml")[0]
+    run(tmp_path, text)
+    assert "`ordered`: the first rows of each class" in (tmp_path / "out/lab/summary.md").read_text()
+    (tmp_path / "bad.yaml").write_text(text.replace("0.6", "7"))
+    code, _, err = call("validate", tmp_path / "bad.yaml")
+    assert (code, "between 0 and 1" in err) == (2, True)
+
+
+def test_the_plot_of_the_page(execute, tmp_path):
+    execute("plot", "my_plot")
+    run(tmp_path, SMALL % "[oneLSM]")
+    assert "means" in done("plot", "--out", tmp_path / "out")
+    assert "means-lab.svg" in done("plot", "means", "--out", tmp_path / "out")
+
+
+def test_the_data_set_of_the_page(tmp_path, monkeypatch):
+    folder = tmp_path / "datasets"
+    folder.mkdir()
+    for module in ("cards", "load"):
+        monkeypatch.setattr(f"mcls.data.{module}.datasets_dir", lambda: folder)
+    (folder / "gates.csv").write_text(blocks("data-set", "csv")[0])
+    card = blocks("data-set", "yaml")[0] + done("data", "fingerprint", folder / "gates.csv")
+    (folder / "gates.yaml").write_text(card)
+    assert "gates: ok" in done("data", "verify")
+    assert "6 rows" in " ".join(done("data", "show", "gates").split())
+    assert load_dataset("gates").counts == {"different": 3, "same": 3}
+
+
+def test_the_fingerprint_is_that_of_the_shipped_cards(tmp_path):
+    for name in ("iris", "tae"):
+        card = load_card(name)
+        printed = yaml.safe_load(done("data", "fingerprint", ROOT / "datasets" / f"{name}.csv"))
+        assert printed == {key: getattr(card, key) for key in ("shape", "features", "classes", "fingerprint")}
+
+
+@pytest.mark.parametrize(
+    "content, reason",
+    [
+        (None, "No such file"),
+        ("a,b\n1,2\n", "named 'class'"),
+        ("a,class\nx,1\n", "not a table"),
+        ("a,class\n1,x\n", "1 class"),
+    ],
+)
+def test_a_table_that_cannot_have_a_card_is_refused(tmp_path, content, reason):
+    path = tmp_path / "t.csv"
+    if content is not None:
+        path.write_text(content)
+    code, _, err = call("data", "fingerprint", path)
+    assert (code, reason in err, len(err.splitlines())) == (2, True, 1), err
+
+
+def test_the_paper_of_the_page(execute, tmp_path, monkeypatch):
+    figures = tmp_path / "euler1768-errors.csv"
+    figures.write_text(blocks("paper", "csv")[0])
+    monkeypatch.setattr("mcls.reporting.published.published_files", lambda: {figures.stem: figures})
+    PAPERS["euler1768"] = execute("paper").PAPER
+    out = done("tables", "euler1768", "--no-run", "--out", tmp_path / "out")
+    assert "Letters" not in out
+    assert "INCOMPLETE" in out
+    assert "3.10" in (tmp_path / "out/tables/euler1768-errors.md").read_text()
+
+
+def test_every_page_is_run():
+    pages = {path.stem.removeprefix("adding-a-") for path in (ROOT / "docs").glob("adding-*.md")}
+    assert pages == {"machine", "labelbook", "metric", "protocol", "plot", "data-set", "paper"}

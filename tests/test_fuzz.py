@@ -23,10 +23,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import mcls
-from mcls.cli.app import main
 from mcls.models.archive import read_archive, write_archive
 from mcls.models.fitting import fit_table
 from mcls.resources import configs_dir
+
+from .command import call
 
 ROWS = [f"{i % 7 + 3.5 * (i % 2)},{i * 0.25},{'red' if i % 2 else 'blue'},{'ab'[i % 2]}" for i in range(16)]
 TABLE = ("size,age,hue,kind\n" + "\n".join(ROWS) + "\n").encode()
@@ -42,15 +43,6 @@ def fuzzed(examples: int):
         derandomize=True,
         suppress_health_check=list(HealthCheck),
     )
-
-
-def call(*args: object) -> tuple[int, str, str]:
-    """Run the command line in this process: exit code, standard output, standard error."""
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
-        main([str(a) for a in args])
-    code = ended.value.code
-    return (code if isinstance(code, int) else 0), out.getvalue(), err.getvalue()
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -217,9 +209,9 @@ def test_the_table_itself_is_accepted(place):
 @pytest.mark.parametrize(
     "data, complaint",
     [
-        (TABLE.replace(b",", b";").replace(b".", b","), "write decimals with a point, not a comma"),
-        (TABLE.decode().encode("utf-16"), "is UTF-16; save it as UTF-8"),
-        (TABLE.replace(b"red", b"r\xe9d"), "is not UTF-8 text (byte 0xe9"),
+        (b'a,b,kind\n"1,5",2,x\n"2,5",3,y\n', "write decimals with a point, or say --decimal ,"),
+        (TABLE.decode().encode("utf-16-le"), "is not text; a table is a CSV or TSV file in UTF-8 (--encoding"),
+        (TABLE.replace(b"red", b"r\xe9\x81d"), "is not UTF-8 text (byte 0xe9"),
         (TABLE.replace(b"red", b"r" * 200_000, 1), "field larger than field limit"),
         (b"a,b,kind\n" + b"1," * 9_000_000 + b"1\n", "is longer than"),
         (b"", "is empty"),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.gaussian_process.kernels import Matern
-from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
+from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_kernel
 
 from mcls.errors import McLsError
 from mcls.kernels import RADIAL, check_precomputed, gaussian, kernel_matrix, squared_distances
@@ -55,22 +55,28 @@ def test_laplace_and_matern_agree_with_scikit_learn(kernel, nu):
     assert np.allclose(kernel_matrix(X, Z, kernel=kernel, sigma=0.7), expected(X, Z), atol=1e-14)
 
 
+def test_the_l1_kernel_is_scikit_learns_up_to_the_width():
+    X, Z = np.random.default_rng(4).normal(size=(2, 20, 4))
+    ours = kernel_matrix(X, Z, kernel="laplace-l1", sigma=0.7)
+    assert np.allclose(ours, laplacian_kernel(X, Z, gamma=1 / (0.7 * 2)), atol=1e-14)
+
+
 @pytest.mark.parametrize("kernel", RADIAL)
 def test_one_set_of_distances_serves_many_widths(kernel):
     X = np.random.default_rng(2).normal(size=(20, 3))
-    D2 = squared_distances(X)
+    D2 = RADIAL[kernel].distances(X)
     for sigma in 2.0 ** np.arange(-4, 5):
-        assert np.array_equal(RADIAL[kernel](D2, sigma), kernel_matrix(X, kernel=kernel, sigma=sigma))
+        assert np.array_equal(RADIAL[kernel].value(D2, sigma), kernel_matrix(X, kernel=kernel, sigma=sigma))
 
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("kernel, reach", [("gaussian", 1000), ("laplace", 500**2), ("matern", 500**2 / 3)])
 def test_no_subnormal_survives(kernel, reach):
-    K = RADIAL[kernel](np.append(np.linspace(0, 4 * reach, 4001), 1e300)[None, :], sigma=1.0)
+    K = RADIAL[kernel].value(np.append(np.linspace(0, 4 * reach, 4001), 1e300)[None, :], sigma=1.0)
     assert ((K == 0) | (K >= 1e-290)).all()
     assert (K[0, :1000] > 0).all()
     assert K[0, -1] == 0
-    assert np.array_equal(RADIAL[kernel](np.array([[0.0, 1e306]]), sigma=1e-150), [[1, 0]])
+    assert np.array_equal(RADIAL[kernel].value(np.array([[0.0, 1e306]]), sigma=1e-150), [[1, 0]])
 
 
 @pytest.mark.parametrize("sigma", [0, -1, np.nan, np.inf, 1e-200, 1e200, "wide"])

@@ -66,7 +66,7 @@ def test_names_are_found_in_any_case_and_typos_get_a_suggestion():
 
 def test_a_labelbook_of_the_users_is_checked():
     assert label_vectors([[0, 1, 2]], 3).shape == (1, 3)
-    with pytest.raises(McLsError, match="one finite column a class"):
+    with pytest.raises(McLsError, match="one finite column per class"):
         label_vectors([[0, 1]], 3)
     with pytest.raises(McLsError, match="different label vector"):
         label_vectors([[0, 1, 1]], 3)

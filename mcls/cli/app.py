@@ -10,6 +10,7 @@ import typer
 from mcls.cli import data, store
 from mcls.cli.compare import compare
 from mcls.cli.evaluate import evaluate
+from mcls.cli.export import export
 from mcls.cli.fit import fit
 from mcls.cli.init import init
 from mcls.cli.inspect import inspect
@@ -136,3 +137,4 @@ for _command in (run, validate, init, compare, machines, labelbooks, fit, predic
 app.command()(tables)
 app.command()(plot)
 app.command()(report)
+app.command()(export)

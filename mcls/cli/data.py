@@ -201,6 +201,17 @@ def verify() -> None:
         raise typer.Exit(1)
 
 
+@app.command(epilog="Example:  mcls data fingerprint mine.csv >> datasets/mine.yaml")
+def fingerprint(
+    table: Annotated[Path, typer.Argument(help="CSV with a header, class last (may be gzipped).", metavar="FILE")],
+) -> None:
+    """Print the fields of a card that describe its table: shape, features, classes, fingerprint."""
+    from mcls.data.describing import describe_table
+
+    for line in describe_table(table).splitlines():
+        echo(line)
+
+
 @app.command(
     "import",
     epilog="Examples:  mcls data import pavia-university PaviaU.mat PaviaU_gt.mat   |   "

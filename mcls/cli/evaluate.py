@@ -29,7 +29,11 @@ def evaluate(
     ],
     picture: Annotated[
         Path | None,
-        typer.Option("--picture", metavar="FILE.png", help="Also draw the confusion matrix (.png, .svg or .pdf)."),
+        typer.Option(
+            "--picture",
+            metavar="FILE.png",
+            help="Also draw the confusion matrix, and of probabilities reliability and ROC (.png, .svg or .pdf).",
+        ),
     ] = None,
     force: Force = False,
     strict: Strict = False,
@@ -37,7 +41,10 @@ def evaluate(
     decimal: Decimal = None,
     encoding: Encoding = None,
 ) -> None:
-    """Print the error, each class's recall and precision, and the confusion matrix of a model on a table.
+    """Print the error and other metrics, each class's recall and precision, and the confusion matrix of a model.
+
+    A model with probabilities is also judged by log-loss, Brier score, area under the ROC curve (each class against
+    the rest) and the error of the two most probable classes.
 
     The error has a 95 % interval (Wilson) and stands beside that of always the training table's largest class. On the
     training table itself it says nothing about new rows: the cross-validation error is printed beside it.
@@ -50,7 +57,7 @@ def evaluate(
     from mcls.cli.progress import Steps
     from mcls.cli.show import print_note, print_table
     from mcls.data.formats import TableFormat
-    from mcls.models.judging import check_picture
+    from mcls.models.judging import check_picture, show_metrics
     from mcls.models.saving import load_table_model
     from mcls.models.streaming import Care, judge_table
     from mcls.terminal import echo
@@ -64,13 +71,15 @@ def evaluate(
         with Steps() as on_step:
             found = judge_table(loaded, table, print_note, on_step, form, Care(strict=strict))
         echo(_error(loaded, table, found, form))
+        echo(show_metrics({name: value for name, value in found.metrics().items() if name != "error"}))
         print_table(None, *found.table())
         unknown = found.true[len(found.predicted) :]
         if unknown:
             echo(f"the model never saw the class {', '.join(unknown[:8])}: those rows count as wrong")
         if picture is not None:
             found.draw(picture)
-            echo(f"confusion matrix drawn to {picture}")
+            curves = "" if found.probabilities is None else ", reliability and ROC curves"
+            echo(f"confusion matrix{curves} drawn to {picture}")
 
 
 def _error(model: TableModel, table: Path, found: Confusion, form: TableFormat) -> str:

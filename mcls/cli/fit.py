@@ -67,6 +67,47 @@ def fit(
             help="Let rows with the same features fall into different folds: for tables of few different values.",
         ),
     ] = False,
+    metric: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="What chooses the parameters: error, balanced-error, macro-f1, kappa, log-loss, brier, auc, "
+            "top2-error or cost; further ones, joined by commas, are printed.",
+        ),
+    ] = "error",
+    costs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="COSTS.csv",
+            help="Of the metric cost: one row per true and one column per predicted class. It then also decides the "
+            "class: the one with the least expected cost.",
+        ),
+    ] = None,
+    class_weight: Annotated[
+        str | None,
+        typer.Option(metavar="balanced", help="Give every class the same total weight in training."),
+    ] = None,
+    weight: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="The weight of each row, in training and in every metric: 2 counts twice."
+        ),
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Rows of one group are never split between training and testing."),
+    ] = None,
+    probabilities: Annotated[
+        bool,
+        typer.Option(
+            "--probabilities/--no-probabilities",
+            help="Whether the model gives probabilities (mcls predict --proba), calibrated by the cross-validation.",
+        ),
+    ] = True,
+    test: Annotated[
+        Path | None,
+        typer.Option("--test", metavar="TEST.csv", help="Also print the error on this labelled table."),
+    ] = None,
     nested: Annotated[
         bool,
         typer.Option(
@@ -78,7 +119,10 @@ def fit(
         int, typer.Option(min=1, max=1000, help="Partitions that the honest error is averaged over.")
     ] = 1,
     folds: Annotated[
-        str, typer.Option(metavar="K", help="Folds of the cross-validation; loo leaves out one row at a time.")
+        str,
+        typer.Option(
+            metavar="K", help="Folds of the cross-validation; loo leaves out one row at a time, logo one group."
+        ),
     ] = "10",
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the folds and samples.")] = 0,
 ) -> None:
@@ -96,6 +140,9 @@ def fit(
     optimism remains. Then come the error at the chosen point, which the same folds chose and judge, and that of always
     saying the largest class, which is the one to beat. Equal rows are counted once in every interval.
 
+    Probabilities and sets of classes (mcls predict --proba, --coverage) are calibrated on the scores that the
+    cross-validation has at the chosen parameters, with no further fit.
+
     Example: mcls fit flowers.csv --target species -o flowers.mcls
     """
     from mcls.cli.guard import beside, check_output, interruptible, open_output
@@ -104,11 +151,19 @@ def fit(
     from mcls.data.formats import ColumnRules, TableFormat
     from mcls.errors import McLsError
     from mcls.evaluation.folds import EQUAL_ROWS, parse_folds
+    from mcls.evaluation.statistics import wilson
+    from mcls.files import require_file
     from mcls.models.fitting import fit_table
+    from mcls.models.judging import show_error, show_metrics
     from mcls.models.saving import dump
+    from mcls.models.streaming import judge_table
     from mcls.terminal import echo
 
-    check_output(output, table, kind="model", force=force)
+    check_output(output, table, *([] if test is None else [test]), kind="model", force=force)
+    if test is not None:
+        require_file(test)
+        if not test.is_file():
+            raise McLsError(f"there is no file {test} to test the model on")
     try:
         count = parse_folds(folds)
     except McLsError as error:
@@ -129,6 +184,12 @@ def fit(
                 nested=nested,
                 repeats=repeats,
                 groups=None if split_equal_rows else EQUAL_ROWS,
+                metric=[name.strip() for name in metric.split(",")],
+                costs=costs,
+                class_weight=class_weight,
+                group=group,
+                weight=weight,
+                calibration="auto" if probabilities else None,
                 say=print_note,
                 on_step=on_step,
             )
@@ -136,6 +197,12 @@ def fit(
             stream.write(dump(fitted.model))
     with beside(output):
         _print(fitted, automatic_grid=grid == "auto")
+        if test is not None:
+            judged = judge_table(fitted.model, test, print_note)
+            interval = wilson(judged.mistakes, judged.n)
+            wrong = f"{judged.mistakes} of {judged.n} rows wrong"
+            echo(f"{test.name}: error {show_error(judged.error, interval, wrong)}")
+            echo(show_metrics({name: value for name, value in judged.metrics().items() if name != "error"}))
         echo(f"model written to {output}")
 
 
@@ -146,7 +213,7 @@ def _print(fitted: Fitted, automatic_grid: bool) -> None:
     from mcls.cli.show import print_table
     from mcls.errors import printable
     from mcls.evaluation.statistics import honest_interval, wilson
-    from mcls.models.judging import show_error, show_interval
+    from mcls.models.judging import show_error, show_interval, show_metrics
     from mcls.specs import format_options
 
     facts, found = fitted.model.facts, fitted.selection
@@ -199,12 +266,16 @@ def _print(fitted: Fitted, automatic_grid: bool) -> None:
             f"honest error of {len(found.repeat_errors)} repetitions: {100 * low:.2f} to {100 * high:.2f} %, standard "
             f"deviation {100 * float(np.std(found.repeat_errors, ddof=1)):.2f}"
         )
+    if facts.metrics:
+        typer.echo(f"chosen by {found.metric}; cross-validated: {show_metrics(found.metrics)}")
     if found.nested_error is not None:
         grid = "the extended grid" if found.extended else "the grid"
         outside = ["the scaling", *[grid] * automatic_grid, *["the machine"] * (fitted.ranking is not None)]
         typer.echo(f"the honest error takes from all rows: {', '.join(outside)}")
     chosen = "at the parameters above" if found.nested_error is None else "parameters chosen inside each fold"
     print_table(f"out-of-fold predictions, {chosen}", *fitted.confusion.table())
+    shown = {name: value for name, value in fitted.confusion.metrics().items() if name != "error"}
+    typer.echo(f"of these predictions: {show_metrics(shown)}")
     options = {k: v for k, v in found.estimator.get_params(deep=False).items() if k in ("solver", "n_landmarks")}
     if options.get("solver") == "nystrom":
         typer.echo(f"fitted with {format_options(options)}")

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mcls.cli.run import Out
 from mcls.cli.tables import Quick
 from mcls.terminal import echo
+
+if TYPE_CHECKING:
+    from mcls.experiments.refitting import Fitted
+    from mcls.reporting.board import Board
+    from mcls.reporting.studies import StudyRow
 
 
 def plot(
@@ -19,17 +24,20 @@ def plot(
         str | None,
         typer.Argument(
             metavar="[EXPERIMENT]",
-            help="For grid, errors, ranks: a folder in DIR, or a config.",
+            help="An experiment or a suite: a folder in DIR, or a config. For importance, sparsity, labels: a model.",
         ),
     ] = None,
     dataset: Annotated[
-        str | None, typer.Option("--dataset", metavar="NAME", help="For grid: this data set alone.")
+        str | None, typer.Option("--dataset", metavar="NAME", help="Of an experiment: this data set alone.")
     ] = None,
     machine: Annotated[
-        str | None, typer.Option("--machine", metavar="NAME", help="For grid: this machine alone.")
+        str | None, typer.Option("--machine", metavar="NAME", help="Of an experiment: this machine alone.")
     ] = None,
     replicate: Annotated[
         int | None, typer.Option("--replicate", min=0, metavar="R", help="For grid: this replicate alone.")
+    ] = None,
+    metric: Annotated[
+        str | None, typer.Option("--metric", metavar="NAME", help="For ranks: by this metric.")
     ] = None,
     out: Out = Path("results"),
     quick: Quick = False,
@@ -38,10 +46,12 @@ def plot(
 
     What is not stored is computed for the picture: overview searches a small grid, regions fits its machines.
 
-    Without a figure, list what there is. Of any experiment in DIR, `mcls plot errors NAME` draws the errors of its
-    machines, `mcls plot ranks NAME` their average ranks over two or more data sets, and `mcls plot grid NAME` a heat
-    map per data set and machine: of the cross-validation errors (protocol published), or of how often each point was
-    chosen.
+    Without a figure, list what there is. Of any experiment or suite in DIR: errors of its machines, intervals of the
+    mean errors, ranks over two or more data sets (critical-difference diagram), confusion of the classes, grid (a heat
+    map per data set and machine, of the cross-validation errors of protocol published, or of how often each point was
+    chosen), sweep (error over gamma, a curve per sigma) and regions (data sets of two features; fits again). Of a
+    model, `mcls plot importance MODEL` draws which columns matter (rfm), `mcls plot sparsity MODEL` the error over
+    the rows kept (sparse-oneLSM), and `mcls plot labels MODEL` its labels beside the classical ones.
 
     Examples: mcls plot labelbooks, mcls plot errors mine, mcls plot grid iris --dataset iris --machine oneLSM
     """
@@ -60,19 +70,37 @@ def plot(
                 f"there are no results in {studies.out} to draw; make some (mcls run iris), or name their folder with "
                 "--out"
             )
-        echo(f"experiments in {studies.out} (mcls plot errors|ranks|grid NAME): {', '.join(known)}")
-        return
-    if experiment is not None:
-        from mcls.reporting.plots.own import draw_own
+        from mcls.reporting.plots.own import KINDS
 
-        if figure != "grid" and (dataset, machine, replicate) != (None, None, None):
-            raise McLsError("--dataset, --machine and --replicate go with: mcls plot grid EXPERIMENT")
-        say = partial(echo, err=True)
-        for path in draw_own(figure, studies, experiment, say, dataset, machine, replicate):
+        echo(f"experiments in {studies.out} (mcls plot {'|'.join(KINDS)} NAME): {', '.join(known)}")
+        return
+    from mcls.reporting.plots.model import FIGURES, draw_model
+
+    if figure in FIGURES:
+        if experiment is None:
+            raise McLsError(f"name the model to draw: mcls plot {figure} MODEL.mcls")
+        for path in draw_model(figure, experiment, studies.out / "figures"):
             echo(path)
         return
-    if (dataset, machine, replicate) != (None, None, None):
-        raise McLsError("--dataset, --machine and --replicate go with: mcls plot grid EXPERIMENT")
+    if experiment is not None:
+        from mcls.errors import unknown_name
+        from mcls.reporting.board import find_board
+        from mcls.reporting.plots.own import KINDS, draw_own
+
+        if figure not in KINDS:
+            raise unknown_name("figure of an experiment", figure, KINDS)
+        if replicate is not None and figure != "grid":
+            raise McLsError("--replicate goes with: mcls plot grid EXPERIMENT")
+        if metric is not None and figure != "ranks":
+            raise McLsError("--metric goes with: mcls plot ranks EXPERIMENT")
+        board = find_board(studies, experiment)
+        say = partial(echo, err=True)
+        drawn = draw_own(figure, board, say, dataset, machine, replicate, metric, partial(_fit_again, board))
+        for path in (path for files in drawn.values() for path in files):
+            echo(path)
+        return
+    if (dataset, machine, replicate, metric) != (None, None, None, None):
+        raise McLsError("--dataset, --machine, --replicate and --metric go with: mcls plot grid EXPERIMENT")
     nothing_from_results = True
     for name in PLOTS if figure == "all" else [figure]:
         drawn = draw(get_plot(name), studies)
@@ -91,3 +119,11 @@ def plot(
         echo(told, err=True)
     if figure == "all" and nothing_from_results:
         raise typer.Exit(1)
+
+
+def _fit_again(board: Board, row: StudyRow) -> Fitted:
+    """The machine of a row, fitted to all rows at the point that was chosen most often: the store holds none."""
+    from mcls.experiments.refitting import fit_again
+
+    study = next(study for study in board.studies if study.name == row.study)
+    return fit_again(study.experiment.plan.rows[row.index].cells[0], row.line.chosen)

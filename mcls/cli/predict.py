@@ -28,6 +28,17 @@ def predict(
     scores: Annotated[
         bool, typer.Option("--scores", help="Also the score of each class; the largest wins.")
     ] = False,
+    proba: Annotated[
+        bool,
+        typer.Option("--proba", help="Also the probability of each class; the largest is the predicted one's."),
+    ] = False,
+    coverage: Annotated[
+        float | None,
+        typer.Option(
+            metavar="0.9",
+            help="Also a set of classes that holds the true one with this probability, the most probable first.",
+        ),
+    ] = None,
     on_error: Annotated[
         str,
         typer.Option(
@@ -45,6 +56,10 @@ def predict(
     A text that the training table did not have is none of the known ones, and is told in a note (--strict refuses it).
     A note tells how many rows lie far outside the range of the training table, as those in another unit do.
 
+    --coverage 0.9 adds a set of classes, joined by |, that holds the true one in at least 90 % of new rows if they come
+    from the same source as the training table (split-conformal; approximate, since its rows were scored out of fold).
+    This holds on average over rows, not for each class. A set is never empty.
+
     Example: mcls predict flowers.mcls new.csv -o named.csv
     """
     import io
@@ -56,12 +71,14 @@ def predict(
     from mcls.cli.show import print_note
     from mcls.data.formats import TableFormat
     from mcls.models.saving import load_table_model
-    from mcls.models.streaming import Care, predict_table
+    from mcls.models.streaming import Care, Extra, predict_table
     from mcls.terminal import echo
 
     form = TableFormat(delimiter, decimal, encoding)
     check_output(output, model, table, kind="table", force=force)
     loaded = load_table_model(model)[0]
+    extra = Extra(scores, proba, coverage)
+    extra.check(loaded)
     to_file = output != STANDARD_OUTPUT
     state = f"{output} was not written; the same command starts again" if to_file else "the output is not complete"
     # On a terminal the rows themselves show how far it is.
@@ -69,7 +86,7 @@ def predict(
     with interruptible(state), open_output(output) as raw, shown as told:
         text = io.TextIOWrapper(raw, encoding="utf-8", newline="", write_through=True)
         try:
-            count = predict_table(loaded, table, text, scores, print_note, told, form, Care(on_error, strict))
+            count = predict_table(loaded, table, text, extra, print_note, told, form, Care(on_error, strict))
         finally:
             text.detach()
     if to_file:

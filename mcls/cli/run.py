@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from types import FrameType
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
-from mcls.terminal import counted, echo
+from mcls.terminal import counted, echo, output
 
 
 class Engine(StrEnum):
@@ -30,6 +30,9 @@ class Backend(StrEnum):
     dask = "dask"
 
 
+#: Rows of a board up to which a run ends with the tests.
+_MOST_TESTED = 12
+
 Jobs = Annotated[
     int, typer.Option("-j", "--jobs", min=0, metavar="N", help="Processes; 0 means one a core.", show_default="0")
 ]
@@ -37,7 +40,10 @@ Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of resul
 
 
 def run(
-    config: Annotated[str, typer.Argument(metavar="CONFIG", help="A YAML file, or the name of a shipped config.")],
+    config: Annotated[
+        str,
+        typer.Argument(metavar="CONFIG", help="A YAML file, a folder of them, or the name of a shipped config."),
+    ],
     out: Out = Path("results"),
     jobs: Jobs = 0,
     engine: Annotated[Engine | None, typer.Option(help="Exact shortcuts, or one fit a fold and point.")] = None,
@@ -53,10 +59,42 @@ def run(
 ) -> None:
     """Run an experiment; what is done already is kept, what failed is tried again.
 
-    Results go to DIR/<name>/: cells/, summary.csv, summary.md, config.yaml as run, environment.json.
+    Results go to DIR/<name>/: cells/, summary.csv, summary.md, config.yaml as run, environment.json. A folder of
+    configs, or a file that lists some (suite: [a.yaml, b.yaml]), is run one after the other, with a leaderboard.
 
-    Examples: mcls run iris -j 2, mcls run mine.yaml --dry-run, mcls run mine.yaml --engine refit --fresh
+    Examples: mcls run iris -j 2, mcls run mine.yaml --dry-run, mcls run suite.yaml, mcls run mine.yaml --plugin mine.py
     """
+    from mcls.experiments.suite import read_suite, write_suite
+
+    how = How(out, jobs, engine, dry_run, fresh, keep_going, backend, scheduler)
+    suite = read_suite(Path(config))
+    if suite is None:
+        _, ok = _run_one(config, how)
+    else:
+        done = [_run_one(each, how) for each in suite.configs]
+        ok = all(fine for _, fine in done)
+        if not dry_run:
+            write_suite(suite, [name for name, _ in done], out)
+            _print_leaderboard(suite.name, out)
+    if not ok:
+        raise typer.Exit(1)
+
+
+class How(NamedTuple):
+    """The options of a run."""
+
+    out: Path
+    jobs: int
+    engine: Engine | None
+    dry_run: bool
+    fresh: bool
+    keep_going: bool
+    backend: Backend
+    scheduler: str | None
+
+
+def _run_one(config: str, how: How) -> tuple[str, bool]:
+    """Run one config and print what came out; its name, and whether all went well."""
     from mcls.cli.progress import CellProgress
     from mcls.cli.show import print_damaged, print_failures, print_note, print_table
     from mcls.experiments.experiment import Experiment
@@ -65,35 +103,83 @@ def run(
 
     path = find_config(config)
     loaded = load_config(path)
-    if engine is not None:
-        loaded = loaded.model_copy(update={"engine": engine.value})
-    experiment = Experiment.prepare(loaded, path.parent, out)
+    if how.engine is not None:
+        loaded = loaded.model_copy(update={"engine": how.engine.value})
+    experiment = Experiment.prepare(loaded, path.parent, how.out)
     for note in experiment.plan.notes:
         print_note(note)
-    if dry_run:
+    if how.dry_run:
         _print_cells(experiment)
         print_damaged(experiment.store)
-        return
+        return loaded.name, True
+    _keep_published(path, experiment.folder)
     with resumable(experiment.folder):
         outcome = experiment.run(
-            jobs=jobs or cores(),
-            backend="dask" if scheduler else backend.value,
-            scheduler=scheduler,
-            fresh=fresh,
-            keep_going=keep_going,
+            jobs=how.jobs or cores(),
+            backend="dask" if how.scheduler else how.backend.value,
+            scheduler=how.scheduler,
+            fresh=how.fresh,
+            keep_going=how.keep_going,
             progress=CellProgress(),
         )
     print_damaged(experiment.store)
-    print_table(f"{loaded.name}: errors in percent, time of a replicate in seconds", *table(experiment.summary()))
+    print_table(f"{loaded.name}: errors in percent, time of a replicate in seconds", *table(experiment.written))
+    _print_tests(loaded.name, how.out)
     elsewhere = f"{outcome.elsewhere} computed by another run, " if outcome.elsewhere else ""
     echo(
         f"{counted(outcome.computed, 'cell')} computed, {elsewhere}{outcome.reused} reused, "
         f"{len(outcome.failed)} failed; see {experiment.folder / 'summary.csv'}"
     )
+    where = "" if how.out == Path("results") else f" --out {how.out}"
+    echo(f"tables, figures and a page: mcls report {loaded.name}{where}")
     _note_engine(experiment, loaded.engine)
     print_failures(outcome)
-    if not outcome.ok:
-        raise typer.Exit(1)
+    return loaded.name, outcome.ok
+
+
+def _keep_published(config: Path, folder: Path) -> None:
+    """Keep figures that stand beside the config among the results: tables need no config."""
+    from mcls.experiments.store import write_file
+    from mcls.reporting.board_tables import PUBLISHED_FILE, PUBLISHED_SUFFIX, read_published
+
+    beside = config.with_name(config.stem + PUBLISHED_SUFFIX)
+    if beside.is_file():
+        read_published(beside)  # refuses mistakes now
+        write_file(folder / PUBLISHED_FILE, beside.read_bytes())
+
+
+def _print_tests(name: str, out: Path) -> None:
+    """The first machine tested against the others, where that is short; otherwise how to get it."""
+    from mcls.reporting.board import find_board
+    from mcls.reporting.board_tables import board_tables
+    from mcls.reporting.render import print_table
+    from mcls.reporting.studies import Studies
+
+    board = find_board(Studies(out), name)
+    if len(board.machines) < 2:
+        return
+    if len(board.rows) > _MOST_TESTED:
+        echo(f"tests against a machine: mcls tables {name} --against MACHINE")
+        return
+    for table in board_tables(board, board.machines[0], [board.metrics[0].name]):
+        if table.name.endswith("-tests"):
+            with output() as console:
+                print_table(table, console)
+
+
+def _print_leaderboard(name: str, out: Path) -> None:
+    """The tables of a suite over all its data sets, and its page."""
+    from mcls.cli.report import write_page
+    from mcls.reporting.board import find_board
+    from mcls.reporting.board_tables import board_tables
+    from mcls.reporting.render import print_table
+    from mcls.reporting.studies import Studies
+
+    board = find_board(Studies(out), name)
+    for table in board_tables(board, metrics=[board.metrics[0].name])[:1]:
+        with output() as console:
+            print_table(table, console)
+    echo(f"Written {write_page(board)}")
 
 
 def cores() -> int:
@@ -164,7 +250,7 @@ def _note_engine(experiment: object, engine: str) -> None:
     from mcls.experiments.experiment import Experiment
 
     assert isinstance(experiment, Experiment)
-    found = (experiment.store.brief(cell) for cell in experiment.plan.cells)
+    found = (experiment.store.known(cell) for cell in experiment.plan.cells)
     others = sum(1 for brief in found if brief is not None and brief.status == "done" and brief.engine != engine)
     if others:
         typer.echo(

@@ -1,9 +1,10 @@
-"""``mcls tables``: the papers' tables, run where need be, beside the published figures."""
+"""``mcls tables``: the papers' tables, run where need be, beside the published figures; those of any experiment."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,8 +25,31 @@ Quick = Annotated[
 ]
 
 
+Against = Annotated[
+    str | None,
+    typer.Option(
+        "--against", metavar="MACHINE", help="Of an experiment: test every other machine against this one."
+    ),
+]
+
+
+class Format(StrEnum):
+    """How a table is printed."""
+
+    terminal = "terminal"
+    markdown = "markdown"
+    latex = "latex"
+    csv = "csv"
+    html = "html"
+
+
 def tables(
-    paper: Annotated[str | None, typer.Argument(metavar="PAPER", help="Such as honeine2013.")] = None,
+    paper: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[PAPER|NAME]", help="A paper such as honeine2013; or an experiment, suite or config."
+        ),
+    ] = None,
     table: Annotated[str | None, typer.Option("--table", metavar="N", help="One table of the paper.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="All papers, the figures and the report.")] = False,
     jobs: Jobs = 0,
@@ -34,19 +58,39 @@ def tables(
     no_run: Annotated[
         bool, typer.Option("--no-run", help="Use what the store holds; say what is missing.")
     ] = False,
+    against: Against = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", metavar="NAME", help="Of an experiment: this metric; repeatable."),
+    ] = None,
+    alpha: Annotated[float, typer.Option("--alpha", metavar="A", help="Level of the tests.")] = 0.05,
+    form: Annotated[
+        Format, typer.Option("--format", help="Of an experiment: print it so; all kinds are written.")
+    ] = Format.terminal,
 ) -> None:
-    """Print the papers' tables beside the published figures; compute what is missing first.
+    """Print tables: the papers' beside the published figures, or those of any experiment.
 
-    Tables are written to DIR/tables/ as Markdown, CSV and LaTeX. Without a paper, list what there is.
+    Of a paper, what is missing is computed first, and tables are written to DIR/tables/ as Markdown, CSV and LaTeX. Of
+    an experiment, every stored metric has a table, mean ± deviation with the best in bold; with --against the others
+    are tested against a machine. They are written to DIR/NAME/tables/ as Markdown, LaTeX (booktabs), CSV and HTML.
+    Without a name, list what there is.
 
-    Examples: mcls tables honeine2013 --table 4, mcls tables xue2013 -j 2, mcls tables --all --quick
+    Examples: mcls tables honeine2013 --table 4, mcls tables --all --quick, mcls tables mine --against oneLSM
     """
     from mcls.errors import McLsError
 
+    own_options = (against, metric) != (None, None) or alpha != 0.05 or form is not Format.terminal
     if everything and (paper or table):
         raise McLsError("give a paper or --all, not both")
     if table and not paper:
         raise McLsError("--table belongs to a paper, such as: mcls tables honeine2013 --table 4")
+    if paper is not None and not table and _is_experiment(paper):
+        _print_own(paper, out, quick, against, metric or [], alpha, form)
+        return
+    if own_options:
+        raise McLsError(
+            "--against, --metric, --alpha and --format belong to an experiment: mcls tables NAME --against MACHINE"
+        )
     if not everything and paper is None:
         _list()
         return
@@ -58,6 +102,48 @@ def tables(
 
             begun = stack.enter_context(drawing(out, quick))
         _make(paper, table, jobs, out, quick, no_run, begun)
+
+
+def _is_experiment(name: str) -> bool:
+    from mcls.papers import PAPERS
+
+    return name.lower() not in PAPERS
+
+
+def _print_own(
+    name: str, out: Path, quick: bool, against: str | None, metrics: Sequence[str], alpha: float, form: Format
+) -> None:
+    """Print and write the tables of an experiment or a suite."""
+    from mcls.cli.show import print_damaged
+    from mcls.errors import McLsError, unknown_name
+    from mcls.papers import PAPERS
+    from mcls.reporting.board import find_board
+    from mcls.reporting.board_tables import board_tables, write_tables
+    from mcls.reporting.render import print_table, to_csv, to_html, to_latex, to_markdown
+    from mcls.reporting.studies import Studies
+
+    if quick:
+        raise McLsError("--quick belongs to the papers' tables")
+    if not 0.0 < alpha < 1.0:
+        raise McLsError(f"--alpha is a level between 0 and 1, such as 0.05; got {alpha:g}")
+    studies = Studies(out)
+    try:
+        board = find_board(studies, name)
+    except McLsError as error:
+        if str(error).startswith("unknown experiment"):
+            raise unknown_name("paper or experiment", name, [*PAPERS, *studies.experiments()]) from None
+        raise
+    made = board_tables(board, against, metrics, alpha)
+    render = {"markdown": to_markdown, "latex": to_latex, "csv": to_csv, "html": to_html}.get(form.value)
+    for each in made:
+        if render is not None:
+            for line in render(each).splitlines():
+                echo(line)
+            continue
+        with output() as console:
+            print_table(each, console)
+    echo(f"Written to {write_tables(made, board)}", err=render is not None)
+    print_damaged(*(study.store for study in board.studies))
 
 
 def _make(

@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.svm import SVC
 
 from mcls.errors import McLsError, unknown_name
 from mcls.solvers import lsm
+from mcls.solvers.multisvm_libsvm import fit_columns
 
 Array = np.ndarray
 
 BASES = ("lsm", "svc")
+_TOL = 1e-3  # of LIBSVM: its default, with which the papers worked
 
 
 def check_base(base: Any) -> None:
@@ -26,7 +27,7 @@ def check_base(base: Any) -> None:
 
 
 class BinaryMachines:
-    """One binary machine a column of targets T (n, l) in {−1, 0, +1}; a machine never sees its rows of target 0.
+    """One binary machine per column of targets T (n, l) in {−1, 0, +1}; a machine never sees its rows of target 0.
 
     The named bases work on kernel matrices: ``A`` below is K (n, n) to fit and K (m, n) to predict. A
     scikit-learn classifier works on features: ``A`` is X (n, d) and X (m, d).
@@ -48,7 +49,7 @@ class BinaryMachines:
             if self.base == "lsm":
                 self.alpha, self.intercept = fit_least_squares(A, T, self.gamma), np.zeros(T.shape[1])
             else:
-                self.alpha, self.intercept = fit_svc(A, T, self.C)
+                self.alpha, self.intercept = fit_columns(A, T, self.C, _TOL)
         else:
             used = [np.flatnonzero(t) for t in T.T]
             self.machines = [clone(self.base).fit(A[rows], t[rows]) for rows, t in zip(used, T.T, strict=True)]
@@ -87,15 +88,3 @@ def fit_least_squares(K: Array, T: Array, gamma: float) -> Array:
         K_used = K if len(rows) == len(K) else K[np.ix_(rows, rows)]
         alpha[np.ix_(rows, columns)] = lsm.fit(K_used, targets, gamma)
     return alpha
-
-
-def fit_svc(K: Array, T: Array, C: float) -> tuple[Array, Array]:
-    """Train LIBSVM's SVM on every column t of T (n, l), on the rows where it is not 0: α (n, l) and intercepts (l,)."""
-    alpha, intercept = np.zeros(T.shape), np.zeros(T.shape[1])
-    for s, t in enumerate(T.T):
-        rows = np.flatnonzero(t)
-        # LIBSVM is deterministic without probability estimates; its cache is the memory of one column.
-        machine = SVC(kernel="precomputed", C=C).fit(K[np.ix_(rows, rows)], t[rows])
-        alpha[rows[machine.support_], s] = machine.dual_coef_[0]
-        intercept[s] = machine.intercept_[0]
-    return alpha, intercept

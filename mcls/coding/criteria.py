@@ -1,7 +1,7 @@
 """Criteria J(C₁, C₂) for a dichotomy of classes: FQMI and FLDR (arvanitopoulos, Sec. 3 and 4).
 
 Both are evaluated for many partitions of the same classes. All that a partition needs of the samples is summed
-over whole classes, so one pass over the data leaves a few numbers a class (or a pair of classes), and the
+over whole classes, so one pass over the data leaves a few numbers per class (or per pair of classes), and the
 criterion of any partition is arithmetic on them.
 
 FQMI. With g_ij = exp(−‖x_i − x_j‖² / 4σ²) and the block sums G_ab = Σ_{i∈a, j∈b} g_ij over pairs of classes, the

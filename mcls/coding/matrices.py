@@ -39,7 +39,7 @@ def one_vs_all(n_classes: int) -> Array:
 
 
 def all_pairs(n_classes: int) -> Array:
-    """One column a pair r₁ < r₂: +1 in row r₁, −1 in row r₂, 0 elsewhere (keshet2014, Sec. 1.2).
+    """One column per pair r₁ < r₂: +1 in row r₁, −1 in row r₂, 0 elsewhere (keshet2014, Sec. 1.2).
 
     >>> all_pairs(3)
     array([[ 1,  1,  0],
@@ -176,13 +176,13 @@ def coding_matrix(coding: str | Array, n_classes: int, random_state: int = 0) ->
 def check_matrix(M: Array, n_classes: int | None = None) -> Array:
     """Check a user's coding matrix and return it as integers.
 
-    It needs one row a class, entries in {−1, 0, +1}, both signs in every column, and for any two classes a
+    It needs one row per class, entries in {−1, 0, +1}, both signs in every column, and for any two classes a
     column that puts them on opposite sides.
     """
     values = np.asarray(M)
     if values.ndim != 2 or 0 in values.shape:
         raise McLsError(
-            f"a coding matrix has a row a class and a column a binary problem; got shape {values.shape}"
+            f"a coding matrix has one row per class and one column per binary problem; got shape {values.shape}"
         )
     if n_classes is not None and len(values) != n_classes:
         raise McLsError(f"the coding matrix has {len(values)} rows, the data {n_classes} classes")
@@ -201,7 +201,7 @@ def check_matrix(M: Array, n_classes: int | None = None) -> Array:
 
 
 def write_csv(path: Path | str, M: Array, class_names: Sequence[str] | None = None) -> None:
-    """Write a coding matrix: header ``class,h1,...,hl``, then one row a class."""
+    """Write a coding matrix: header ``class,h1,...,hl``, then one row per class."""
     names = [str(r) for r in range(len(M))] if class_names is None else [str(name) for name in class_names]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

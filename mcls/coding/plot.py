@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def draw(M: np.ndarray, ax: Axes | None = None, class_names: Sequence[str] | None = None) -> Axes:
-    """Draw a coding matrix (k, l), one row a class and one column a binary problem; return the axes.
+    """Draw a coding matrix (k, l), one row per class and one column per binary problem; return the axes.
 
     >>> from mcls.coding.matrices import one_vs_all
     >>> draw(one_vs_all(3)).get_xlabel()

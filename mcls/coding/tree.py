@@ -36,7 +36,7 @@ def discriminant_tree(n_classes: int, criterion: Criterion) -> list[Dichotomy]:
 
 
 def tree_matrix(dichotomies: list[Dichotomy], n_classes: int) -> np.ndarray:
-    """Coding matrix (N, N − 1): a column a dichotomy, +1 left, −1 right, 0 for the classes it leaves out.
+    """Coding matrix (N, N − 1): one column per dichotomy, +1 left, −1 right, 0 for the classes it leaves out.
 
     >>> tree_matrix([Dichotomy((0,), (1, 2)), Dichotomy((1,), (2,))], 3)
     array([[ 1,  0],

@@ -1,25 +1,26 @@
 """Conformal sets: the classes that a row may have, so that the truth is among them with a wanted probability.
 
-Of each calibration row only the probability (or score) of its true class is kept: p_1 ≤ … ≤ p_n. The set of a new
-row holds every class whose probability reaches the k-th largest of them, k = ⌈(n + 1) · coverage⌉ (split-conformal
-prediction with nonconformity 1 − p_y). Where the probabilities are right, no other rule has smaller sets on average
-(Sadinle, Lei and Wasserman 2019); adaptive sets (APS) are larger.
+The most probable class of a row is always in its set, so no set is empty; every other class is in it whose probability
+reaches a threshold. Of each calibration row only one number is kept for that: s = ∞ where its most probable class is
+the true one, else the probability (or score) p_y of its true class. The threshold is the k-th largest s of n rows,
+k = ⌈(n + 1) · coverage⌉: split-conformal prediction, with −s as the measure of how badly a class fits a row. Where the
+probabilities are right and a set must name a class, no other rule has smaller sets on average (Sadinle, Lei and
+Wasserman 2019); adaptive sets (APS) are larger.
 
 **What is guaranteed.** If the calibration rows and the new row are *exchangeable* (drawn independently from one
 source, for instance), and if all their probabilities come from *one* function that none of these rows took part in
-fitting, the truth is in the set with probability at least ``coverage``, whatever the machine; without ties, and
-before empty sets are filled, with at most 1 / (n + 1) more. This holds on average over rows and over calibration
-tables, not for each class or each region of the features.
+fitting, the truth is in the set with probability at least ``coverage``, whatever the machine. This holds on average
+over rows and over calibration tables, not for each class or each region of the features. That the most probable class
+is always in the set is part of s and so of the guarantee: the threshold is not made for a rule without it and then
+widened. Without ties among finite s it is met with at most 1 / (n + 1) more, except where the machine is right more
+often than ``coverage`` asks for: sets then have one class each and cover as often as the machine is right (a machine
+with 3 % error covers 97 % at 90 %; fewer would mean empty sets).
 
 **What holds for out-of-fold scores.** They come from k machines, each trained on n(1 − 1/k) rows, and the new row's
 from the machine trained on all. The guarantee is then approximate: exact for a machine that does not change when a
 fold is left out, and usually on the safe side, since the machine of all rows is slightly better than those that
 calibrate it. (CV+, which keeps all k machines, guarantees about 2 · coverage − 1 in general.) Use the probabilities
 that ``calibrate`` returns for the rows themselves: each comes from a map fitted without the row.
-
-**Sets are never empty.** The rule alone leaves a set empty where no class is probable enough, which happens where a
-machine is right more often than ``coverage`` asks for. The most probable class is then the set: that can only add
-coverage. A machine with 3 % error has sets of one class at 90 % coverage, and they hold the truth in 97 % of cases.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class ConformalSets:
     Attributes
     ----------
     truths : array (n,)
-        Probabilities, or scores, of the true classes of the calibration rows, ascending.
+        Of each calibration row the probability, or score, of its true class, ∞ where that is the largest; ascending.
 
     Examples
     --------
@@ -57,10 +58,15 @@ class ConformalSets:
     @classmethod
     def fit(cls, P: Array, y: Array) -> ConformalSets:
         """Take the probabilities or scores P (n, ℓ) of rows that no fit of them has seen, and their class codes y."""
-        return cls(np.sort(P[np.arange(len(y)), y]))
+        rows = np.arange(len(y))
+        return cls(np.sort(np.where(P.argmax(axis=1) == y, np.inf, P[rows, y])))
 
     def threshold(self, coverage: float) -> float:
-        """What a class must reach to be in a set; −∞, hence all classes, where n rows are too few for the coverage."""
+        """What a class other than the most probable must reach to be in a set.
+
+        −∞, hence all classes, where n rows are too few for the coverage; ∞, hence the most probable alone, where that
+        is right often enough.
+        """
         if not 0.0 < coverage < 1.0:
             raise McLsError(f"the coverage must lie between 0 and 1, such as 0.9; got {coverage:g}")
         n = len(self.truths)

@@ -26,7 +26,7 @@ from mcls.evaluation.metrics import ERROR, Metric
 from mcls.evaluation.parameter_grids import expand_grid
 from mcls.evaluation.scaling import to_range
 from mcls.evaluation.scoring import Judged, Scoring, mean_over_folds
-from mcls.kernels import KERNEL_PARAMETERS, RADIAL, kernel_matrix, squared_distances
+from mcls.kernels import KERNEL_PARAMETERS, RADIAL, kernel_matrix
 from mcls.machines.foreign import as_machine
 
 if TYPE_CHECKING:
@@ -231,7 +231,9 @@ def search(
     grids = [expand_grid(each) for each in ([grid] if isinstance(grid, Mapping) else grid)]
     ell = int(y.max()) + 1 if n_classes is None else n_classes
     scoring = Scoring(y, [test for _, test in folds], metrics, weights, calibrators, keep_scores)
-    question = _Question(as_machine(machine, scoring.needs_scores), y, grids, ell, engine, weights)
+    # Scores that are kept are for calibration, which those of certified classes serve as well.
+    judges_scores = any(metric.need != "classes" for metric in metrics)
+    question = _Question(as_machine(machine, scoring.needs_scores), y, grids, ell, engine, weights, judges_scores)
     judged: Iterable[tuple[list[dict[str, Any]], Judged]]
     if scaling == "fold":
         parts = [
@@ -297,6 +299,7 @@ class _Question:
     n_classes: int
     engine: str
     weights: Array | None
+    judges_scores: bool  # or the classes alone
 
     def sweeps(
         self,
@@ -322,7 +325,7 @@ class _Question:
             def of(some: Sequence[Fold]) -> list[Any]:
                 return [see(scores) for scores in machine.sweep(X, self.y, some, path, **settings)]
 
-            if threads and machine.swept:
+            if threads and machine.swept and not machine.folds_together:
                 with ThreadPoolExecutor(n_threads) as pool:
                     seen = [found for part in pool.map(of, [[fold] for fold in folds]) for found in part]
             else:
@@ -331,11 +334,8 @@ class _Question:
             yield path, judge(seen)
             return
         kernels = [kernel for values in grids for kernel in values.get("kernel", [machine.kernel])]
-        radial = any(isinstance(kernel, str) and kernel in RADIAL for kernel in kernels)
-        D2 = squared_distances(X) if radial else None
-
-        # What is prepared without weights is of no use with them.
-        ahead = threads and self.engine == "fast" and self.weights is None
+        measures = {RADIAL[kernel].distances for kernel in kernels if isinstance(kernel, str) and kernel in RADIAL}
+        D2 = {measure: measure(X) for measure in measures}
 
         def begin(fixed: dict[str, Any]) -> tuple[Any, Array, Any]:
             current = copy(machine)  # parameters are the same objects, and nothing is fitted
@@ -343,11 +343,16 @@ class _Question:
                 setattr(current, name, value)
             if current.kernel == "precomputed":
                 K = X
-            elif D2 is not None and isinstance(current.kernel, str) and current.kernel in RADIAL:
-                K = RADIAL[current.kernel](D2, current.sigma)
+            elif isinstance(current.kernel, str) and current.kernel in RADIAL:
+                radial = RADIAL[current.kernel]
+                K = radial.value(D2[radial.distances], current.sigma)
             else:
                 K = kernel_matrix(X, kernel=current.kernel, degree=current.degree, coef0=current.coef0)
-            return current, K, current.prepare(K) if ahead else None
+            if self.engine != "fast" or self.weights is not None:
+                return current, K, None
+            if threads:
+                return current, K, current.prepare(K)
+            return current, K, None if self.judges_scores else current.certifier(len(K))
 
         def end(fixed: dict[str, Any], path: Path, begun: tuple[Any, Array, Any]) -> tuple[Path, Any]:
             current, K, prepared = begun

@@ -45,7 +45,7 @@ class DatasetRef:
     weight: str | None = None
 
     def load(self) -> Dataset:
-        """Load the table, once a process."""
+        """Load the table, once per process."""
         return _load(self)
 
 
@@ -189,6 +189,8 @@ def plugins_of(
 
 def _canonical_numbers(value: Any) -> Any:
     """Write 4.0 as 4: the same number must give the same key however it was typed."""
+    if type(value) is str or type(value) is int:
+        return value
     if isinstance(value, Mapping):
         return {key: _canonical_numbers(v) for key, v in value.items()}
     if isinstance(value, list | tuple):

@@ -80,7 +80,8 @@ def looks_like_table(text: str) -> bool:
     return "/" in text or text.lower().endswith(TABLE_SUFFIXES)
 
 
-_OF_TABLES = (
+#: What a data set by its path may set, and one by name may not.
+OF_TABLES = (
     *("target", "header", "delimiter", "decimal", "encoding"),
     *("drop", "keep", "categorical", "ordinal", "missing", "split_equal_rows", "group", "weight"),
 )
@@ -113,9 +114,9 @@ class DatasetEntry(_Strict):
                 "give 'name' for a data set of mcls or 'path' for a table of your own (one of the two)"
             )
         if self.path is not None and self.options:
-            raise McLsError(f"'options' belong to a data set by name; a table takes {', '.join(_OF_TABLES)}")
+            raise McLsError(f"'options' belong to a data set by name; a table takes {', '.join(OF_TABLES)}")
         if self.name is not None:
-            for field in _OF_TABLES:
+            for field in OF_TABLES:
                 if field in self.model_fields_set:
                     raise McLsError(f"'{field}' belongs to a table by 'path'")
             from mcls.data import load_card, resolve_options

@@ -13,7 +13,7 @@ import yaml
 
 from mcls.environment import environment
 from mcls.errors import printable
-from mcls.experiments.config import ExperimentConfig
+from mcls.experiments.config import OF_TABLES, ExperimentConfig
 from mcls.experiments.layout import plan
 from mcls.experiments.plan import Plan
 from mcls.experiments.runner import Outcome, Progress, run_cells
@@ -75,7 +75,7 @@ class Experiment:
     ) -> Outcome:
         """Compute what is missing and write the folder; see ``runner.run_cells`` for the parameters.
 
-        With ``timing: true`` the cells run one after the other: a time measured beside other work is none.
+        With ``timing: true`` the cells run one after the other: a time measured beside other work is not a measurement.
         """
         clear_stale(self.folder)
         write_file(self.folder / CONFIG_FILE, self.config_as_run())
@@ -102,9 +102,15 @@ class Experiment:
         """The lines of the summary, from the store."""
         return summarise(self.plan, self.store)
 
+    @cached_property
+    def written(self) -> list[Line]:
+        """The lines of the summary as they were written last."""
+        return self.summary()
+
     def write_summary(self) -> None:
         """Write ``summary.csv`` and ``summary.md`` from the store."""
-        lines = self.summary()
+        self.__dict__.pop("written", None)
+        lines = self.written
         write_file(self.folder / "summary.csv", to_csv(lines))
         shared, baselines = self.plan.n_shared, self.plan.baselines
         page = to_markdown(self.config.name, self.config.description, lines, shared, baselines)
@@ -122,7 +128,8 @@ class Experiment:
                     entry[name] = os.path.relpath(self.source / entry[name], self.folder)
         for entry in values["datasets"]:
             if "path" not in entry:
-                del entry["target"]
+                for name in entry.keys() & set(OF_TABLES):
+                    del entry[name]
         for entry in (*values["datasets"], *values["machines"]):
             for name in ("options", "grid"):
                 if entry.get(name) == {}:

@@ -111,6 +111,11 @@ def _row(
 
     def cells(protocol: str, replicates: int) -> tuple[Cell, ...]:
         splits = get_protocol(protocol).seed_group or protocol
+        settings = config.settings(protocol)
+        plugins = plugins_of(machine.name, {**defaults, **essential}, protocol, config.metric_names)
+        files, metrics = loaded_files(), config.metric_names
+        cost_rows = None if costs is None else tuple(map(tuple, costs.tolist()))
+        grouped = ref.group is None and equal_rows_of(ref) is not None
         return tuple(
             Cell(
                 dataset=ref,
@@ -119,18 +124,18 @@ def _row(
                 options=essential,
                 grid=grid,
                 protocol=protocol,
-                settings=config.settings(protocol),
+                settings=settings,
                 scaling=config.scaling,
                 seed=derive(config.seed, data.name, splits, replicate),
                 replicate=replicate,
                 engine=config.engine,
                 timing=config.timing,
-                grouped=ref.group is None and equal_rows_of(ref) is not None,
-                metrics=config.metric_names,
-                costs=None if costs is None else tuple(map(tuple, costs.tolist())),
+                grouped=grouped,
+                metrics=metrics,
+                costs=cost_rows,
                 defaults=defaults,
-                plugins=plugins_of(machine.name, {**defaults, **essential}, protocol, config.metric_names),
-                plugin_files=loaded_files(),
+                plugins=plugins,
+                plugin_files=files,
             )
             for replicate in range(replicates)
         )

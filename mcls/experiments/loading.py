@@ -95,12 +95,18 @@ def config_from(values: dict[str, Any], where: str, node: yaml.Node | None = Non
 
 
 def _refuse_odd_mappings(root: yaml.Node, path: Path) -> None:
-    """Refuse what YAML lets pass in silence: a field given twice, keys that are no text, anchors and aliases."""
+    """Refuse what YAML lets pass in silence: a field given twice, keys that are not text, aliases, half characters."""
     seen: set[int] = set()
     todo: list[yaml.Node] = [root]
     while todo:
         node = todo.pop()
-        if not isinstance(node, yaml.ScalarNode):
+        if isinstance(node, yaml.ScalarNode):
+            if any("\ud800" <= letter <= "\udfff" for letter in node.value):
+                line = node.start_mark.line + 1
+                raise McLsError(
+                    f"{path}:{line}: \\ud800 to \\udfff are not characters; write the character itself"
+                )
+        else:
             if id(node) in seen:
                 raise McLsError(f"{path}:{node.start_mark.line + 1}: aliases (*name) are not used in configs")
             seen.add(id(node))
@@ -116,7 +122,7 @@ def _refuse_odd_mappings(root: yaml.Node, path: Path) -> None:
                 if key.value in names:
                     raise McLsError(f"{path}:{line}: '{key.value}' is given twice")
                 names.add(key.value)
-                todo.append(value)
+                todo += (key, value)
 
 
 def _explain(error: ValidationError, node: yaml.Node | None, path: str) -> str:

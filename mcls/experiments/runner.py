@@ -155,7 +155,7 @@ def _shared(
     alone: str | None = None
     under_way = 0
     while waiting or elsewhere or killed or under_way:
-        ahead = 1 if todo[0].timing else pool.ahead  # a time measured beside other work is none
+        ahead = 1 if todo[0].timing else pool.ahead  # a time beside other work is not a measurement
         while waiting and under_way < ahead and alone is None:
             cell = waiting.popleft()
             if not claims.take(_claim(cell)):
@@ -207,7 +207,7 @@ def compute(cell: Cell) -> Record:
                 warnings.simplefilter("ignore", category)  # about code, not about this result
             load_sources(cell.plugin_files)
             record["parameters"] = cell.parameters()
-            cell.dataset.load()  # reading the table is no part of the time measured
+            cell.dataset.load()  # reading the table is not part of the time measured
             started, cpu = time.perf_counter(), time.process_time()
             result = cell.compute()
         json.dumps(result, allow_nan=False)  # what cannot be stored is a failure of this cell, not of the run

@@ -29,7 +29,7 @@ datasets:
 {header}
 machines:                    # `mcls machines` lists them all; `mcls machines NAME` explains one
   - oneLSM                   # least squares, one matrix inverse for all classes: fast, a good first choice
-  - ovO                      # one least-squares machine a pair of classes
+  - ovO                      # one least-squares machine per pair of classes
   - name: voLSSVM            # vector-output least-squares SVM, here with two labelbooks
     labelbook: [indicators, alignment]
 

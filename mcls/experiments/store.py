@@ -41,6 +41,9 @@ class Store:
     ----------
     folder : Path
         Where the files are; it is made when the first one is written.
+    keep : bool
+        Keep every record that was read, and read its file again only when it has changed: for tables and pages, which
+        ask for the same records many times. A run has many thousands and keeps them in brief.
 
     Examples
     --------
@@ -48,10 +51,11 @@ class Store:
     []
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, keep: bool = False) -> None:
         self.folder = folder
         self.damaged: dict[Path, str] = {}  # of the files read so far: what is wrong with them
         self._looks: dict[str, tuple[Stamp | None, Brief | None]] = {}
+        self._kept: dict[str, tuple[Stamp | None, Record | None]] | None = {} if keep else None
         self._prefix = os.path.join(folder, "")
 
     def path(self, key: str) -> Path:
@@ -65,13 +69,23 @@ class Store:
 
     def read(self, cell: Cell) -> Record | None:
         """The record of a cell, done or failed; None when there is none that fits it."""
-        path = self.path(cell.key)
+        if self._kept is None:
+            return self._read(cell)
+        stamp = self.stamp(cell)
+        known = self._kept.get(cell.key)
+        if known is None or known[0] != stamp:
+            known = self._kept[cell.key] = stamp, None if stamp is None else self._read(cell)
+        return known[1]
+
+    def _read(self, cell: Cell) -> Record | None:
         try:
-            record = decode(path.read_bytes(), cell.key)
+            with open(f"{self._prefix}{cell.key}.json", "rb", buffering=0) as stream:
+                record = decode(stream.read(), cell.key)
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
-            self.damaged[path] = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+            reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+            self.damaged[self.path(cell.key)] = reason
             return None
         # Keys leave defaults out; a default that has changed since makes the record one of another machine.
         now, then = cell.parameters(), record.get("parameters", {})
@@ -103,6 +117,10 @@ class Store:
     def brief(self, cell: Cell) -> Brief | None:
         """What ``read`` finds, in brief."""
         return self.look(cell)[1]
+
+    def known(self, cell: Cell) -> Brief | None:
+        """What the last look at a cell found; the disk is asked only if there was none."""
+        return self._looks[cell.key][1] if cell.key in self._looks else self.brief(cell)
 
     def write(self, record: Record) -> None:
         """Put a record in its place."""

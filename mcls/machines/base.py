@@ -44,6 +44,8 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
     swept: tuple[str, ...] = ()
     #: Whether ``_sweep`` leaves rows out of a solution of all rows: a fold then trains on all that it does not test.
     leaves_rows_out: bool = False
+    #: Whether ``_sweep`` takes hardly longer for all folds than for one of them: they are not spread over threads.
+    folds_together: bool = False
     #: What a sweep starts from: the kernel matrix of all rows, or the rows.
     works_on: Literal["kernel", "rows"] = "rows"
     #: Whether it has ``class_weight`` and its ``fit`` takes ``sample_weight`` (see ``WeightedMachine``).
@@ -86,6 +88,10 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
     def facts(self, X: Array, y: Array) -> dict[str, Any]:
         """What tables report of a fitted machine beside its error, as JSON values; X and y are its training rows."""
         return {}
+
+    def importances(self) -> Array | None:
+        """How much each column matters to a fitted machine (d,), shares of one; None where it does not say."""
+        return None
 
     # scikit-learn's interface -------------------------------------------------------------------------------
 
@@ -328,6 +334,13 @@ class KernelMachine(BaseMachine):
         """The part of a sweep that depends on K alone, done beforehand; None where there is none.
 
         ``often`` lists the points that will be swept again and again, with other labels.
+        """
+        return None
+
+    def certifier(self, n: int) -> Any:
+        """What is handed to a sweep of n rows as ``prepared`` where the classes must be exact and the scores need not.
+
+        None where that is no quicker.
         """
         return None
 

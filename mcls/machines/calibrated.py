@@ -25,7 +25,7 @@ def calibration_folds(rows: Array, y: Array) -> Array:
     the same probabilities.
 
     >>> calibration_folds(np.array([[0.0], [1.0], [0.0], [2.0]]), np.array([0, 0, 0, 1])).tolist()
-    [0, 1, 0, 2]
+    [1, 0, 1, 2]
     """
     distinct, place = np.unique(np.column_stack([y, rows]), axis=0, return_inverse=True)
     order = np.lexsort((np.random.default_rng(_SEED).random(len(distinct)), distinct[:, 0]))  # class after class

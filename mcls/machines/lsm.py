@@ -8,12 +8,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from mcls.errors import McLsError
-from mcls.kernels import KernelFunction
+from mcls.kernels import PRECOMPUTED, KernelFunction
 from mcls.machines.base import Fold, KernelMachine, Point, rows_per_block
 from mcls.machines.labels import LabelMachine, decide, gammas_of
 from mcls.machines.weighted import ClassWeight, WeightedMachine
 from mcls.parameters import Check, Choice, Positive, Whole
-from mcls.solvers import lsm, nystrom
+from mcls.solvers import lanczos, lsm, nystrom
+from mcls.solvers.lanczos import Certified
+from mcls.solvers.landmarks import LANDMARKS, choose_landmarks
 from mcls.solvers.spectrum import Spectrum
 
 Array = np.ndarray
@@ -74,7 +76,9 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
         return decide(K @ self.class_alpha_, self.labels_, self.label_gram_, self.decision)
 
     def prepare(self, K: Array, often: Sequence[Point] = ()) -> Spectrum | None:
-        """Decompose K; for points that are swept often, also form the inverses."""
+        """Decompose K, and for points that are swept often form the inverses; weights of classes are another matrix."""
+        if self.class_weight is not None:
+            return None
         spectrum = Spectrum.of(K)
         gammas = [float(point.get("gamma", self.gamma)) for point in often]
         return spectrum.holding(np.array(gammas)) if often else spectrum
@@ -89,6 +93,11 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
         prepared: Any,
         w: Array | None = None,
     ) -> list[Array]:
+        if isinstance(prepared, Certified):
+            found = self._certified(K, y, n_classes, folds, gammas_of(points), prepared)
+            if found is not None:
+                return found
+            prepared = None
         Y = lsm.indicators(y, n_classes)
         values = lsm.sweep(K, Y, [test for _, test in folds], gammas_of(points), prepared, w)  # (γ, |S|, ℓ) each
         if self._labels_need_counts:
@@ -96,6 +105,36 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
         else:
             labels = [self._labels(y, n_classes)] * len(folds)
         return [decide(g, *label, self.decision) for g, label in zip(values, labels)]
+
+    def certifier(self, n: int) -> Certified | None:
+        """Block Lanczos where there are many rows (``mcls.solvers.lanczos``)."""
+        known = isinstance(self.kernel, str) and self.kernel != PRECOMPUTED  # and so positive semi-definite
+        suits = known and self.decision == "max" and not self._labels_need_counts
+        return Certified() if suits and n >= lanczos.FROM_ROWS else None
+
+    def _certified(
+        self,
+        K: Array,
+        y: Array,
+        n_classes: int,
+        folds: Sequence[Fold],
+        gammas: Sequence[float],
+        certified: Certified,
+    ) -> list[Array] | None:
+        """Scores whose largest is certified, NaN for a fold and γ where one is not; None where many are not."""
+        most = lanczos.blocks_worth(len(y), n_classes, len(folds))
+        if most < 3:
+            return None
+        gram = self._labels(y, n_classes)[1]
+        values, certain = lanczos.sweep(K, y, n_classes, [test for _, test in folds], gammas, gram, most)
+        left = [~each.all(axis=1) for each in certain]  # (γ,) per fold
+        # What is left is solved directly, n³/3 each: beyond so many, a decomposition is cheaper.
+        if sum(int(each.sum()) for each in left) > 3 * lanczos.DECOMPOSITION:
+            return None
+        certified.note(certain)
+        for scores, systems in zip(values, left, strict=True):
+            scores[systems] = np.nan
+        return [scores @ gram for scores in values]
 
 
 class OneLSM(OneSystemMachine):
@@ -111,11 +150,11 @@ class OneLSM(OneSystemMachine):
 
     Parameters
     ----------
-    kernel : {"gaussian", "laplace", "matern", "linear", "polynomial", "precomputed"} or callable
+    kernel : {"gaussian", "laplace", "matern", "laplace-l1", "linear", "polynomial", "precomputed"} or callable
         A callable takes two arrays of rows and returns their kernel matrix.
     sigma : float
         Width of the Gaussian kernel exp(−r²/2σ²), of the Laplace kernel exp(−r/σ) and of the Matérn kernel with
-        ν = 3/2, (1 + √3 r/σ) exp(−√3 r/σ), where r = ‖x − x'‖.
+        ν = 3/2, (1 + √3 r/σ) exp(−√3 r/σ), where r = ‖x − x'‖; for ``laplace-l1``, r = ‖x − x'‖₁/√d.
     degree, coef0 : int, float
         Polynomial kernel (xᵀx' + coef0)^degree.
     gamma : float
@@ -128,9 +167,12 @@ class OneLSM(OneSystemMachine):
         Rule of Sec. 7.1: arg max yᵀf(x), the nearest label, or the largest entry of f(x).
     solver : {"exact", "nystrom"}
         ``exact`` holds the kernel matrix, about 24n² bytes (10 GB for 20000 rows). ``nystrom`` keeps to
-        functions spanned by ``n_landmarks`` m of the rows: 40m² bytes, 3nm² operations, however large n.
+        functions spanned by ``n_landmarks`` m of the rows: 40m² bytes, 2nm² operations, however large n. Its
+        cross-validation takes landmarks from all the rows given, without their labels, once for all folds.
     n_landmarks : int
         Landmarks of ``nystrom``; with all rows, it is the exact machine.
+    landmarks : {"uniform", "rpcholesky", "kmeans"}
+        Rows drawn at random, rows drawn by a randomly pivoted Cholesky decomposition, or centres of clusters.
     random_state : int
         Seed of the landmarks.
     class_weight : None, "balanced" or dict
@@ -158,7 +200,7 @@ class OneLSM(OneSystemMachine):
     >>> OneLSM(sigma=0.5, gamma=0.1).fit(X, y).predict([[0.1], [2.1]])
     array(['a', 'c'], dtype='<U1')
     >>> OneLSM(sigma=0.5, gamma=0.1, calibration="temperature").fit(X, y).predict_proba([[0.1]]).round(2)
-    array([[1., 0., 0.]])
+    array([[0.94, 0.03, 0.03]])
     >>> OneLSM(sigma=0.5, gamma=0.1, solver="nystrom", n_landmarks=5).fit(X, y).predict([[0.1], [2.1]])
     array(['a', 'c'], dtype='<U1')
     """
@@ -176,6 +218,7 @@ class OneLSM(OneSystemMachine):
         decision: str = "max",
         solver: str = "exact",
         n_landmarks: int = 1000,
+        landmarks: str = "uniform",
         random_state: int = 0,
         class_weight: ClassWeight = None,
         calibration: str | None = None,
@@ -185,12 +228,14 @@ class OneLSM(OneSystemMachine):
         )
         self.solver = solver
         self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
         self.random_state = random_state
         self.calibration = calibration
 
     checks: ClassVar[Mapping[str, Check]] = {
         "solver": Choice("solver", SOLVERS),
         "n_landmarks": Whole(1),
+        "landmarks": Choice("choice of landmarks", tuple(LANDMARKS)),
         "random_state": Whole(0),
     }
 
@@ -201,8 +246,13 @@ class OneLSM(OneSystemMachine):
 
     @property
     def leaves_rows_out(self) -> bool:  # type: ignore[override]
-        """The exact machine's sweep does; with landmarks each fold is learned anew."""
+        """The exact machine's sweep does; with landmarks a fold may train on any rows."""
         return bool(self.solver == "exact")
+
+    @property
+    def folds_together(self) -> bool:  # type: ignore[override]
+        """With landmarks, one pass over the rows serves all folds."""
+        return bool(self.solver == "nystrom")
 
     def _check_together(self) -> None:
         super()._check_together()
@@ -213,17 +263,23 @@ class OneLSM(OneSystemMachine):
         if self.solver == "exact":
             super()._fit_rows(X, y, n_classes, *w)
             return
-        self.X_fit_ = self._landmarks(X)
-        self._set_alpha(self._landmark_alphas(X, y, n_classes, self.X_fit_, [self.gamma], *w)[0], y, *w)
+        self._fit_landmarks(X, y, n_classes, self._landmarks(X), *w)
+
+    def _fit_landmarks(self, X: Array, y: Array, n_classes: int, Z: Array, *w: Array) -> None:
+        self.X_fit_ = Z.copy()
+        block = rows_per_block(len(Z))
+        alphas = nystrom.fit(self._kernel, X, lsm.indicators(y, n_classes), Z, [self.gamma], block, *w)
+        self._set_alpha(alphas[0], y, *w)
 
     def _landmarks(self, X: Array) -> Array:
-        return X[nystrom.draw_landmarks(len(X), self.n_landmarks, self.random_state)]
+        return choose_landmarks(self.landmarks, self._kernel, X, self.n_landmarks, self.random_state)
 
-    def _landmark_alphas(
-        self, X: Array, y: Array, n_classes: int, Z: Array, gammas: Sequence[float], *w: Array
-    ) -> Array:
-        """Coefficients (γ, m, ℓ) of the landmarks Z."""
-        return nystrom.fit(self._kernel, X, lsm.indicators(y, n_classes), Z, gammas, rows_per_block(len(Z)), *w)
+    def _learn_and_score(self, A: Array, y: Array, n_classes: int, train: Array, test: Array, *w: Array) -> Array:
+        if self.solver == "exact":
+            return super()._learn_and_score(A, y, n_classes, train, test, *w)
+        # Landmarks are chosen without labels, once for all folds: those of a sweep come from all its rows.
+        self._fit_landmarks(A[train], y, n_classes, self._landmarks(A), *w)
+        return self._row_scores(A[test])
 
     def _sweep(
         self,
@@ -237,18 +293,11 @@ class OneLSM(OneSystemMachine):
     ) -> list[Array]:
         if self.solver == "exact":
             return super()._sweep(A, y, n_classes, folds, points, prepared, w)
-        # With landmarks, the products of a fold are made once for all γ.
-        results = []
-        for train, test in folds:
-            X, X_test = A[train], A[test]
-            of_train = _some(w, train)
-            Z, labels = self._landmarks(X), self._labels(y[train], n_classes, *of_train)
-            alphas = self._landmark_alphas(X, y[train], n_classes, Z, gammas_of(points), *of_train)  # (γ, m, ℓ)
-            step = rows_per_block(len(Z))
-            blocks = (X_test[start : start + step] for start in range(0, len(X_test), step))
-            scores = [decide(self._kernel(block, Z) @ alphas, *labels, self.decision) for block in blocks]
-            results.append(np.concatenate(scores, axis=1))  # (γ, |test|, ℓ)
-        return results
+        Z = self._landmarks(A)
+        Y = lsm.indicators(y, n_classes)
+        values = nystrom.sweep(self._kernel, A, Y, Z, folds, gammas_of(points), rows_per_block(len(Z)), w)
+        labels = [self._labels(y[train], n_classes, *_some(w, train)) for train, _ in folds]
+        return [decide(value, *label, self.decision) for value, label in zip(values, labels, strict=True)]
 
 
 class OvALSM(OneSystemMachine):

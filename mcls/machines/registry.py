@@ -41,6 +41,7 @@ class Machine:
 
     ``params`` are fixed; ``tuned`` is what a grid search tunes by default; ``auto`` says whether ``mcls fit --machine
     auto`` tries it; ``many_rows`` are the options by which it does without the kernel matrix of all rows, where it can.
+    ``search_rows`` is on how many rows its parameters are chosen, where a search costs more than others.
     ``draws_with`` gives values of parameters without which a machine that has a ``random_state`` draws nothing.
     What can be asked of the loaded class stands there (see :class:`~mcls.machines.base.BaseMachine`).
     """
@@ -53,6 +54,7 @@ class Machine:
     tuned: Mapping[str, Tuned] = field(default_factory=lambda: _PAPER)
     auto: bool = False
     many_rows: Mapping[str, Any] = field(default_factory=dict)
+    search_rows: int | None = None
     draws_with: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
@@ -242,6 +244,35 @@ for _machine in (
         "oneLSM with label correction: class means pulled to the labels, any labelbook",
         "extends xue2013, eq. (2), to honeine2013, Sec. 5",
         tuned={"gamma": Tuned(_POWERS), "lambda2": Tuned("2^-10..2^4 step 2"), "sigma": Tuned(_POWERS)},
+    ),
+    Machine(
+        "rfm",
+        "mcls.machines.rfm:RFM",
+        "oneLSM with a metric learned from its gradients: a recursive feature machine",
+        "Radhakrishnan et al. 2024; extends honeine2013, Sec. 5",
+        tuned={
+            **_PAPER,
+            "n_rounds": Tuned((0, 1, 2, 3), -1),
+            "kernel": Tuned(("gaussian", "laplace-l1"), 0),
+        },
+        many_rows={"solver": "nystrom", "n_landmarks": 2000},
+        draws_with={"solver": ("nystrom",)},
+        search_rows=1000,
+    ),
+    Machine(
+        "sparse-oneLSM",
+        "mcls.machines.sparse:SparseLSM",
+        "oneLSM on few rows, chosen by the exact decrease of its objective",
+        "honeine2013, Sec. 9 (future work)",
+        search_rows=1000,
+    ),
+    Machine(
+        "learned-oneLSM",
+        "mcls.machines.learned:LearnedLSM",
+        "oneLSM with label vectors learned from its leave-one-out scores",
+        "honeine2013, Sec. 9 (future work)",
+        tuned={**_PAPER, "mu": Tuned((0.01, 0.1, 1.0))},
+        search_rows=500,
     ),
     Machine(
         "ecoc",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 from threadpoolctl import threadpool_limits
@@ -39,7 +40,7 @@ from mcls.evaluation.protocols.nested_folds import MOST_FOLDS
 from mcls.evaluation.task import Task, named_weights
 from mcls.machines.foreign import as_machine
 from mcls.machines.registry import MACHINES, Machine, get_machine
-from mcls.models import grids
+from mcls.models import grids, growing
 from mcls.models.grids import Ladder
 from mcls.models.memory import available_bytes, exact_fit_bytes
 from mcls.seeds import derive
@@ -48,8 +49,11 @@ from mcls.specs import format_options, format_spec, parse_spec
 Array = np.ndarray
 Say = Callable[[str], None]
 
-#: With more rows than this, parameters are chosen on a stratified sample of so many: a sweep costs 9n³ per width.
+#: With more rows than this, parameters are chosen on a stratified sample of so many, unless the machine has a way to
+#: search many rows: a sweep by a decomposition costs 9n³ operations per width.
 SWEEP_ROWS = 2500
+#: The same for machines that certify their classes (``KernelMachine.certifier``).
+CERTIFIED_ROWS = 20_000
 
 
 @dataclass(frozen=True)
@@ -65,15 +69,28 @@ class TrainingRows:
     rows: Array  # of the search
     splits: list[Fold]  # of ``rows``, as positions among them
     inner_folds: Any
+    given_folds: bool  # whether the user gave them as index arrays
     seed: int
     notes: list[str]
     say: Say | None
 
     @classmethod
     def read(
-        cls, X: Any, y: Any, *, folds: Any, seed: int, groups: Any, sample_weight: Any, say: Say | None
+        cls,
+        X: Any,
+        y: Any,
+        *,
+        folds: Any,
+        seed: int,
+        groups: Any,
+        sample_weight: Any,
+        say: Say | None,
+        most: Callable[[int], int] | None = None,
     ) -> TrainingRows:
-        """Check what a user gave, draw a sample where there are many rows, and split it."""
+        """Check what a user gave, draw a sample where there are many rows, and split it.
+
+        ``most`` says how many of n rows the search can take; without it the rows do not depend on the machine.
+        """
         table = X
         X, y = validate_data(get_machine("oneLSM").create(), X, y, dtype=np.float64)
         check_classification_targets(y)
@@ -82,18 +99,20 @@ class TrainingRows:
             raise McLsError(f"at least two classes are needed; the data holds one: {str(classes[0])!r}")
         weights = named_weights(sample_weight, len(X), "weights of rows")
         notes: list[str] = []
-        made = cls(table, X, codes, classes, None, weights, np.arange(len(X)), [], None, seed, notes, say)
+        made = cls(table, X, codes, classes, None, weights, np.arange(len(X)), [], None, False, seed, notes, say)
         folds = read_folds(folds)
         require_groups(folds, groups)
         groups = row_groups(X, codes, groups, made.note)
         rows = made.rows
-        if len(X) > SWEEP_ROWS:
-            rows = np.sort(hold_out_rows(codes, SWEEP_ROWS / len(X), derive(seed, "sample"), None)[0])
+        limit = SWEEP_ROWS if most is None else most(len(X))
+        if len(X) > limit:
+            rows = _sample(codes, limit, seed)
             made.note(f"parameters are chosen on a stratified sample of {len(rows)} of the {len(X)} rows")
         splits, inner_folds = _split(codes, rows, folds, seed, groups)
         for text in fewer_folds_note(Rows(codes[rows], groups_of(groups, rows)), folds):
             made.note(text)
-        return replace(made, groups=groups, rows=rows, splits=splits, inner_folds=inner_folds)
+        given = isinstance(folds, list)
+        return replace(made, groups=groups, rows=rows, splits=splits, inner_folds=inner_folds, given_folds=given)
 
     def note(self, text: str) -> None:
         """Keep a note, and tell it."""
@@ -136,6 +155,7 @@ class Candidate:
     estimator: Any  # to be fitted to all rows
     task: Task
     ladders: dict[str, Ladder]  # of the parameters whose values are automatic
+    sizes: Sequence[int]  # of the samples on which widths are ruled out first
 
     @classmethod
     def read(
@@ -160,7 +180,7 @@ class Candidate:
         own = {**own, **{name: ladder.start for name, ladder in ladders.items()}}
         values = effective_grid(entry, estimator, options, {}, own)
         task = Task(
-            _searched(estimator, values, data.splits),
+            _searched(estimator, values, len(rows)),
             data.X[rows],
             data.codes[rows],
             values,
@@ -172,24 +192,44 @@ class Candidate:
             on_step=on_step,
         )
         ladders = {name: ladder for name, ladder in ladders.items() if name in values}
-        return cls(format_spec(entry.name, options), entry, estimator, task, ladders)
+        sizes = growing.sizes_below(len(rows)) if growing.WIDTH in ladders and not data.given_folds else []
+        if sizes:
+            data.note(
+                f"widths are ruled out on samples of {' and '.join(map(str, sizes))} rows, the others on {len(rows)}"
+            )
+        return cls(format_spec(entry.name, options), entry, estimator, task, ladders, sizes)
 
     def search(self, data: TrainingRows, keep_scores: bool = False) -> GridResult:
-        """Cross-validate every point of the grid, and extend an automatic grid."""
+        """Cross-validate the grid on the rows of the search; an automatic one is narrowed down and extended.
 
-        def sweep(grid: Any) -> GridResult:
+        ``keep_scores`` keeps the scores of the best points on all rows, where machines that certify their classes
+        give them as nearly as that takes.
+        """
+        grid = self.task.grids[0]
+        samples: dict[int | None, tuple[Task, list[Fold]]] = {None: (self.task, data.splits)}
+        for size in self.sizes:
+            task = self.task.of_rows(_sample(self.task.y, size, data.seed))
+            task = replace(task, estimator=_searched(self.estimator, grid, len(task.y)))
+            samples[size] = task, make_folds(task.y, data.inner_folds, derive(data.seed, "folds"), task.groups)
+
+        def sweep(size: int | None, grid: Any) -> GridResult:
+            task, splits = samples[size]
             # Widths side by side on one BLAS thread each: short calls with many threads are slower.
             with threadpool_limits(1):
-                return replace(self.task, grid=grid).search(
-                    self.task.X,
-                    data.splits,
-                    keep_scores=keep_scores,
+                return replace(task, grid=grid).search(
+                    task.X,
+                    splits,
+                    keep_scores=keep_scores and size is None,
                     n_threads=os.cpu_count() or 1,
-                    on_step=self.task.on_step,
+                    on_step=task.on_step,
                 )
 
-        found = sweep(self.task.grid)
-        return grids.extend(found, self.ladders, sweep, self.entry.smoother) if self.ladders else found
+        if self.sizes:
+            return growing.grow(grid, self.ladders, self.sizes, sweep, self.entry.smoother)
+        found = sweep(None, self.task.grid)
+        if not self.ladders:
+            return found
+        return grids.extend(found, self.ladders, lambda grid: sweep(None, grid), self.entry.smoother)
 
     def searched(self, found: GridResult) -> Task:
         """The task with the points that were searched, which an extension has added to."""
@@ -208,6 +248,31 @@ class Candidate:
             if not partitions:
                 return [nested_outcomes(task, derive(data.seed, "folds"), data.splits, data.inner_folds)]
             return nested_fold_outcomes(task, partitions, n_threads=os.cpu_count() or 1)
+
+
+def most_rows(machine: str, grid: Any) -> Callable[[int], int]:
+    """How many of n rows the search of a machine can take."""
+    entry, estimator, options = named_machine(machine)
+
+    def most(n: int) -> int:
+        fitting = _that_fits(entry, clone(estimator), n, "solver" in options, lambda text: None)
+        found = SWEEP_ROWS if grid != "auto" else _searchable(fitting, n)
+        return min(found, entry.search_rows or found)
+
+    return most
+
+
+def _searchable(estimator: Any, n: int) -> int:
+    """How many of n rows a search can take."""
+    machine = as_machine(estimator)
+    if machine.folds_together:
+        return n
+    return CERTIFIED_ROWS if machine.works_on == "kernel" and machine.certifier(n) is not None else SWEEP_ROWS
+
+
+def _sample(codes: Array, size: int, seed: int) -> Array:
+    """A seeded stratified sample of rows, in order."""
+    return np.sort(hold_out_rows(codes, size / len(codes), derive(seed, "sample"), None)[0])
 
 
 def named_machine(machine: Any) -> tuple[Machine, Any, dict[str, Any]]:
@@ -238,13 +303,12 @@ def _split(codes: Array, rows: Array, folds: Any, seed: int, groups: Array | Non
     return given_folds(codes[rows], [pair for pair in pairs if all(map(len, pair))]), 10
 
 
-def _searched(estimator: Any, grid: dict[str, list[Any]], splits: list[Fold]) -> Any:
-    """A copy of the machine to cross-validate; with a landmark for every training row it is the exact one."""
+def _searched(estimator: Any, grid: Mapping[str, list[Any]], n: int) -> Any:
+    """A copy of the machine to cross-validate on n rows; with a landmark for every row it is the exact one."""
     made = type(estimator)(**estimator.get_params(deep=False))
     parameters = made.get_params(deep=False)
     if parameters.get("solver") == "nystrom" and "n_landmarks" not in grid:
-        largest = max(len(train) for train, _ in splits)
-        made.set_params(solver="exact" if parameters["n_landmarks"] >= largest else "nystrom")
+        made.set_params(solver="exact" if parameters["n_landmarks"] >= n else "nystrom")
     return made
 
 

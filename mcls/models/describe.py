@@ -9,7 +9,7 @@ import numpy as np
 
 from mcls.data.encoder import DateColumn, EncodedColumn, OrdinalColumn, ScaledColumn
 from mcls.models.archive import FORMAT
-from mcls.models.judging import show_error
+from mcls.models.judging import show_error, show_metrics
 from mcls.models.table import TableModel
 
 _SHOWN = 12
@@ -32,8 +32,36 @@ def describe(model: Any, versions: Mapping[str, str]) -> list[list[str]]:
         for name, value in sorted(vars(estimator).items())
         if name not in parameters and isinstance(value, np.ndarray)
     ]
+    rows += _importance_rows(model)
     rows.append(["format", str(FORMAT)])
     rows.append(["written by", ", ".join(f"{name} {version}" for name, version in versions.items())])
+    return rows
+
+
+def column_importances(model: Any) -> dict[str, float]:
+    """Column → how much it matters, as shares of one, the most important first; empty where the machine does not say.
+
+    The features of a column of text count together.
+    """
+    table = isinstance(model, TableModel)
+    shares = (model.estimator if table else model).importances()
+    if shares is None:
+        return {}
+    if table:
+        sizes = [len(column.feature_names) for column in model.encoder.columns]
+        shares = np.add.reduceat(shares, np.cumsum([0, *sizes[:-1]]))
+        names = [column.name for column in model.encoder.columns]
+    else:
+        known = vars(model).get("feature_names_in_")
+        names = [f"column {i + 1}" for i in range(len(shares))] if known is None else [str(n) for n in known]
+    return {names[i]: float(shares[i]) for i in np.argsort(-shares, kind="stable")}
+
+
+def _importance_rows(model: Any) -> list[list[str]]:
+    shares = list(column_importances(model).items())
+    rows = [[f"importance of {name}", f"{100 * share:.1f} %"] for name, share in shares[:_SHOWN]]
+    if rest := shares[_SHOWN:]:
+        rows.append([f"importance of {len(rest)} others", f"{100 * sum(share for _, share in rest):.1f} %"])
     return rows
 
 
@@ -53,6 +81,18 @@ def _table_rows(model: TableModel) -> list[list[str]]:
     if facts.nested_error is not None:
         known = "parameters chosen inside each fold; scaling, grid and machine fixed before"
         rows.append(["nested CV error", f"{100 * facts.nested_error:.2f} % ({known})"])
+    if facts.metric != "error":
+        rows.append(["chosen by", facts.metric])
+    rows += [
+        [f"CV {name}", show_metrics({name: value}).partition(" ")[2]] for name, value in facts.metrics.items()
+    ]
+    if facts.group is not None:
+        rows.append(["groups", f"column {facts.group}"])
+    if facts.weight is not None:
+        rows.append(["weights", f"column {facts.weight}"])
+    sets = "" if model.conformal is None else f"; sets of classes from {len(model.conformal.truths)} rows"
+    kind = model.estimator.probability_map_.kind if model.has_probabilities else "none"
+    rows.append(["probabilities", f"{kind}{sets}"])
     rows.append(["baseline", f"{100 * facts.baseline:.2f} % for always {facts.largest_class}"])
     rows += [[f"grid of {name}", _some([_value(v) for v in values])] for name, values in facts.grid.items()]
     rows += [["note", note] for note in facts.notes]

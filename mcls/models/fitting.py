@@ -12,20 +12,25 @@ from mcls.data.dataset import Dataset
 from mcls.data.encoder import Reading
 from mcls.data.encoding import counts_rows, learn_encoder, learning_notes, read_values
 from mcls.data.formats import ColumnRules, TableFormat
+from mcls.data.roles import GROUP, WEIGHT, take_roles
 from mcls.data.tables import ReadTable, check_classes, read_table
 from mcls.errors import McLsError
+from mcls.evaluation.costs import read_costs
 from mcls.evaluation.folds import EQUAL_ROWS
 from mcls.evaluation.grid import OnStep
+from mcls.evaluation.metrics import ERROR, read_metrics
 from mcls.evaluation.statistics import wilson
+from mcls.evaluation.task import named_weights
 from mcls.machines.base import BaseMachine
 from mcls.machines.registry import get_machine
+from mcls.models.candidates import Say
 from mcls.models.judging import Confusion
-from mcls.models.ranking import Ranking, rank
-from mcls.models.selection import AS_FLAGS, Say, Selection, select
+from mcls.models.ranking import AUTO_MACHINES, Ranking, rank
+from mcls.models.selection import AS_FLAGS, Selection, select
 from mcls.models.state import check_labelbook, machine_class
 from mcls.models.table import Facts, TableModel
 from mcls.plugins import origin_of
-from mcls.specs import parse_spec
+from mcls.specs import format_spec, parse_spec
 
 AUTO = "auto"
 
@@ -52,43 +57,79 @@ def fit_table(
     nested: bool = True,
     repeats: int = 1,
     groups: Any = EQUAL_ROWS,
+    metric: Any = ERROR.name,
+    costs: Path | str | None = None,
+    class_weight: str | None = None,
+    group: str | None = None,
+    weight: str | None = None,
+    calibration: str | None = "auto",
     say: Say | None = None,
     on_step: OnStep | None = None,
 ) -> Fitted:
     """Fit a machine to a table of your own; see ``mcls.data.encoder`` for how columns become features.
 
     ``machine`` is a name with options, or ``auto`` for the best of the fast ones; ``target`` is that of
-    ``mcls.data.load_table``; ``groups`` and ``on_step`` those of ``mcls.select``.
+    ``mcls.data.load_table``; ``group`` and ``weight`` name columns, ``costs`` is the file of the matrix of the metric
+    ``cost``; the others are those of ``mcls.select``.
     """
-    check_machine(machine, grid)
+    check_machine(machine, grid, class_weight)
+    read_metrics(
+        metric, None if costs is None else np.zeros((2, 2))
+    )  # a wrong name is refused before the table is read
     path = Path(path)
     read = read_table(path, target, form, rules)
-    settings: dict[str, Any] = {
-        "folds": folds,
-        "seed": seed,
-        "nested": nested,
-        "repeats": repeats,
-        "groups": groups,
-    }
+    settings: dict[str, Any] = {"folds": folds, "seed": seed, "nested": nested, "groups": groups, "metric": metric}
+    settings |= {"costs": costs, "class_weight": class_weight, "group": group, "weight": weight}
+    settings |= {"calibration": calibration}
+    settings |= {"repeats": repeats}
     settings |= {"say": say, "on_step": on_step, "advice": AS_FLAGS}
     return fit_columns(read, path, machine, grid, rules, **settings)
 
 
-def check_machine(machine: str, grid: Any) -> None:
+def check_machine(machine: str, grid: Any, class_weight: str | None = None) -> None:
     """Refuse before the work what cannot be done or saved."""
     automatic = machine.strip().lower() == AUTO
     if not automatic:
-        _check_savable(machine)
+        _check_savable(_weighing(machine, class_weight))
     elif isinstance(grid, str) and "=" in grid:
         raise McLsError("ranges belong to one machine: name it, or give --machine auto the grid auto or paper")
 
 
+def _weighing(machine: str, class_weight: str | None) -> str:
+    """The machine with weights of classes among its options, where they are asked for."""
+    if class_weight is None:
+        return machine
+    name, options = parse_spec(machine)
+    if not get_machine(name).cls.takes_weights:
+        raise McLsError(
+            f"{name} takes no weights; leave --class-weight out or use another machine, such as oneLSM"
+        )
+    return format_spec(name, {**options, "class_weight": class_weight})
+
+
 def fit_columns(
-    read: ReadTable, path: Path, machine: str, grid: Any, rules: ColumnRules | None = None, **settings: Any
+    read: ReadTable,
+    path: Path,
+    machine: str,
+    grid: Any,
+    rules: ColumnRules | None = None,
+    *,
+    costs: Path | str | None = None,
+    class_weight: str | None = None,
+    group: str | None = None,
+    weight: str | None = None,
+    **settings: Any,
 ) -> Fitted:
-    """Fit a machine to columns that are read; ``settings`` are those of ``mcls.select``."""
-    columns, labels, decimal, say = read.columns, read.labels, read.form.decimal or ".", settings.get("say")
+    """Fit a machine to columns that are read; see ``fit_table``, and ``mcls.select`` for the ``settings``."""
+    labels, decimal, say = read.labels, read.form.decimal or ".", settings.get("say")
     check_classes(labels, path)
+    columns, roles = take_roles(read.columns, path, group, weight)
+    if group is not None:
+        settings["groups"] = roles[GROUP]
+    if weight is not None:
+        settings["sample_weight"] = named_weights(roles[WEIGHT], len(labels.codes), f"{path}: column '{weight}'")
+    if costs is not None:
+        settings["costs"] = read_costs(costs, sorted(labels.levels))
     encoder = learn_encoder(columns, path, rules, decimal)
     notes = [*read.notes, *learning_notes(encoder)]
     if len(columns) == 1 and counts_rows(columns[0]):
@@ -103,9 +144,10 @@ def fit_columns(
     y = np.array(labels.levels)[labels.codes]
     ranking = None
     if machine.strip().lower() == AUTO:
-        selection, ranking = rank(X, y, grid, **settings)
+        machines = [_weighing(name, class_weight) for name in AUTO_MACHINES]
+        selection, ranking = rank(X, y, grid, machines, **settings)
     else:
-        selection = select(X, y, machine, grid, **settings)
+        selection = select(X, y, _weighing(machine, class_weight), grid, **settings)
     # As read, not as scaled: a table of numbers has the fingerprint that load_table gives it.
     data = Dataset(path.name, encoder.plain(values), labels.codes, labels.levels, encoder.feature_names)
     wrong = float((selection.predictions != y[selection.rows]).mean())  # of all folds together
@@ -125,11 +167,17 @@ def fit_columns(
         cv_interval=wilson(wrong * selection.n_independent, selection.n_independent),
         nested_error=selection.nested_error,
         notes=[*notes, *selection.notes],
-        dropped=read.dropped,
+        dropped=[*read.dropped, *(name for name in (group, weight) if name is not None)],
+        metric=selection.metric,
+        metrics=selection.metrics if list(selection.metrics) != [ERROR.name] else {},
+        group=group,
+        weight=weight,
     )
-    model = TableModel(selection.estimator, encoder, labels.name, facts)
-    honest = selection.predictions if selection.nested_predictions is None else selection.nested_predictions
-    confusion = Confusion.of(y[selection.tested], honest, selection.estimator.classes_)
+    model = TableModel(selection.estimator, encoder, labels.name, facts, selection.conformal, selection.costs)
+    shown = selection.out_of_fold
+    confusion = Confusion.of(
+        y[shown.rows], shown.predictions, selection.estimator.classes_, probabilities=shown.probabilities
+    )
     return Fitted(model, selection, confusion, ranking)
 
 
@@ -141,7 +189,8 @@ def _check_savable(machine: str) -> None:
     if not isinstance(made, BaseMachine) and not origin_of("machine", entry.name):
         raise McLsError(
             f"a model file cannot hold {name}, which is scikit-learn's code; to judge it on a table beside one of "
-            f"mcls: mcls compare oneLSM {shlex.quote(machine)} --dataset TABLE.csv:target=CLASS"
+            f"mcls: mcls compare oneLSM {shlex.quote(machine)} --dataset TABLE.csv:target=CLASS (from "
+            "Python, mcls.save keeps a fitted one in a .skops file)"
         )
     machine_class(type(made).__name__)
     check_labelbook(options.get("labelbook"))

@@ -1,15 +1,18 @@
-"""How good predictions are: error, precision and recall of each class, the confusion matrix as table and picture."""
+"""How good predictions are: metrics, precision and recall of each class, the confusion matrix, and their picture."""
 
 from __future__ import annotations
 
 import io
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from mcls.errors import McLsError
+from mcls.evaluation.metrics import METRICS, get_metric
 from mcls.files import write_atomic
 
 Array = np.ndarray
@@ -28,7 +31,8 @@ def check_picture(path: Path) -> None:
 class Confusion:
     """Counts (k, ℓ): how often each of the k true classes was given each of the ℓ classes a model knows.
 
-    The first ℓ of the true classes are those of the model, in its order; the others it never saw.
+    The first ℓ of the true classes are those of the model, in its order; the others it never saw. Where the model gives
+    probabilities, ``y`` (m,) has the codes of the rows of known classes, and ``probabilities`` is (m, ℓ).
 
     Examples
     --------
@@ -42,15 +46,32 @@ class Confusion:
     true: tuple[str, ...]
     predicted: tuple[str, ...]
     counts: Array
+    y: Array | None = None
+    probabilities: Array | None = None
 
     @classmethod
-    def of(cls, y: Array, predictions: Array, classes: Array) -> Confusion:
+    def of(cls, y: Array, predictions: Array, classes: Array, probabilities: Array | None = None) -> Confusion:
         """From labels and predictions that are all among ``classes`` (sorted)."""
         codes = np.searchsorted(classes, y), np.searchsorted(classes, predictions)
         counts = np.zeros((len(classes), len(classes)), dtype=np.int64)
         np.add.at(counts, codes, 1)
         names = tuple(str(name) for name in classes)
-        return cls(names, names, counts)
+        return cls(names, names, counts, None if probabilities is None else codes[0], probabilities)
+
+    def metrics(self) -> dict[str, float]:
+        """Every metric that can be computed, by name; NaN where one is not defined.
+
+        Those of classes come from the counts, those of scores and probabilities from the rows that have some.
+        """
+        true, predicted = np.nonzero(self.counts)
+        counts = self.counts[true, predicted].astype(float)
+        found = {}
+        for name, metric in METRICS.items():
+            if metric.need == "classes":
+                found[name] = float(metric(true, predicted[None], counts)[0])
+            elif self.probabilities is not None and self.y is not None and len(self.y) and name != "cost":
+                found[name] = float(metric(self.y, self.probabilities[None])[0])
+        return found
 
     @property
     def n(self) -> int:
@@ -93,7 +114,10 @@ class Confusion:
         return ["true \\ predicted", *self.predicted, "recall", "precision"], rows
 
     def draw(self, path: Path | str) -> None:
-        """Write the matrix as a PNG, SVG or PDF: each row shaded by its shares, with the counts in it."""
+        """Write the matrix as a PNG, SVG or PDF: each row shaded by its shares, with the counts in it.
+
+        With probabilities, a reliability diagram and the ROC curves stand beside it.
+        """
         import matplotlib as mpl
         from matplotlib.figure import Figure
 
@@ -101,8 +125,12 @@ class Confusion:
         check_picture(path)
         k, ell = self.counts.shape
         size = max(3.5, 0.45 * max(k, ell) + 1.5)
-        figure = Figure(figsize=(size + 0.8, size), layout="constrained")
-        axes = figure.add_subplot()
+        panels = 1 if self.probabilities is None or self.y is None or not len(self.y) else 3
+        figure = Figure(figsize=(size + 0.8 + 3.6 * (panels - 1), size), layout="constrained")
+        axes, *others = figure.subplots(1, panels, width_ratios=[size, *[3.6] * (panels - 1)], squeeze=False)[0]
+        if others:
+            self._draw_reliability(others[0])
+            self._draw_roc(others[1])
         shares = self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1)
         picture = axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
         for i, j in zip(*np.nonzero(self.counts)):
@@ -111,7 +139,7 @@ class Confusion:
         axes.set_xticks(range(ell), [_plain(name) for name in self.predicted], rotation=90 if ell > 6 else 0)
         axes.set_yticks(range(k), [_plain(name) for name in self.true])
         axes.set(xlabel="predicted", ylabel="true", title=f"{self.n} rows, error {100 * self.error:.2f} %")
-        figure.colorbar(picture, label="share of the true class", shrink=0.8)
+        figure.colorbar(picture, ax=axes, label="share of the true class", shrink=0.8)
         buffer = io.BytesIO()
         kind = path.suffix.lower()
         with warnings.catch_warnings(), mpl.rc_context({"svg.hashsalt": "mcls"}):
@@ -121,6 +149,47 @@ class Confusion:
             write_atomic(path, buffer.getvalue())
         except OSError as error:
             raise McLsError(f"cannot write {path}: {error.strerror or error}") from None
+
+    def _draw_reliability(self, axes: Any) -> None:
+        """How often the predicted class is right where its probability is in a tenth of the range."""
+        assert self.probabilities is not None
+        stated, right = self.probabilities.max(axis=1), self.probabilities.argmax(axis=1) == self.y
+        tenth = np.minimum((10 * stated).astype(int), 9)
+        counts = np.bincount(tenth, minlength=10)
+        seen = counts > 0
+        x, found = (np.bincount(tenth, of, minlength=10)[seen] / counts[seen] for of in (stated, right))
+        axes.plot([0, 1], [0, 1], color="0.7", linewidth=1)
+        axes.plot(x, found, color="tab:blue", linewidth=1)
+        axes.scatter(x, found, s=8 + 120 * counts[seen] / counts.sum(), color="tab:blue")
+        axes.set(xlabel="probability of the predicted class", ylabel="share that is right", title="reliability")
+        axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
+
+    def _draw_roc(self, axes: Any) -> None:
+        """The ROC curve of each class against the rest."""
+        from sklearn.metrics import roc_curve
+
+        assert self.probabilities is not None
+        assert self.y is not None
+        for c, name in enumerate(self.predicted):
+            inside = self.y == c
+            if inside.any() and not inside.all():
+                false, true, _ = roc_curve(inside, self.probabilities[:, c])
+                axes.plot(false, true, linewidth=1, label=_plain(name) if len(self.predicted) <= 10 else None)
+        axes.plot([0, 1], [0, 1], color="0.7", linewidth=1)
+        axes.set(xlabel="false positives", ylabel="true positives", title="ROC, each class against the rest")
+        axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
+        if len(self.predicted) <= 10:
+            axes.legend(loc="lower right", fontsize=7)
+
+
+def show_metrics(metrics: Mapping[str, float]) -> str:
+    """Metrics in one line.
+
+    >>> show_metrics({"balanced-error": 0.05, "auc": 0.99, "kappa": float("nan")})
+    'balanced-error 5.00 %, auc 0.9900, kappa not defined'
+    """
+    shown = ((name, "not defined" if np.isnan(v) else get_metric(name).show(v)) for name, v in metrics.items())
+    return ", ".join(f"{name} {value}" for name, value in shown)
 
 
 def show_error(error: float, interval: tuple[float, float] | None, *facts: str) -> str:

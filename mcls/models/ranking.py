@@ -40,7 +40,7 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Machines in the order of the metric that chooses, by default the CV error, and the F-test of the best two."""
+    """Machines in the order of the metric that chooses (by default the CV error), and the test of the best two."""
 
     machines: tuple[Ranked, ...]
     test: TestResult

@@ -11,7 +11,8 @@ import numpy as np
 from mcls.environment import environment
 from mcls.errors import McLsError
 from mcls.models.archive import pack_archive, read_archive, write_archive
-from mcls.models.state import from_state, to_state
+from mcls.models.skops_files import is_skops, read_skops, write_skops
+from mcls.models.state import array_index, from_state, to_state
 from mcls.models.table import TableModel
 
 Array = np.ndarray
@@ -26,7 +27,8 @@ def save(model: Any, path: Path | str) -> None:
         Any registered machine. One that holds code (a kernel function, a scikit-learn classifier as the binary
         machine of an ECOC) is refused.
     path : Path or str
-        Written whole or not at all.
+        Written whole or not at all. With the suffix ``.skops`` a fitted estimator of scikit-learn is saved by the
+        package skops (``pip install 'mcls[skops]'``), which like our own format holds no code.
 
     Examples
     --------
@@ -37,6 +39,9 @@ def save(model: Any, path: Path | str) -> None:
     >>> mcls.load(path).predict([[1.9]])
     array(['c'], dtype='<U1')
     """
+    if is_skops(path):
+        write_skops(model, Path(path))
+        return
     write_archive(path, *_content(model))
 
 
@@ -48,12 +53,15 @@ def dump(model: Any) -> bytes:
 def _content(model: Any) -> tuple[dict[str, Any], list[Array]]:
     table = model if isinstance(model, TableModel) else None
     state, arrays = to_state(table.estimator if table else model)
+    parts = table.arrays() if table else {}
     content = {
         "versions": {"python": environment()["python"], **environment()["packages"]},
         "estimator": state,
         "table": table.to_json() if table else None,
     }
-    return content, arrays
+    if parts:
+        content["parts"] = {name: len(arrays) + i for i, name in enumerate(parts)}
+    return content, [*arrays, *parts.values()]
 
 
 def load(path: Path | str) -> Any:
@@ -62,21 +70,22 @@ def load(path: Path | str) -> Any:
     The predictions are those of the saved model bit for bit. A file that is damaged, from a newer format, or not
     consistent in itself is refused with :class:`~mcls.errors.McLsError`; nothing in a file is ever executed.
     """
-    return load_with_versions(path)[0]
+    return read_skops(Path(path)) if is_skops(path) else load_with_versions(path)[0]
 
 
 def load_with_versions(path: Path | str) -> tuple[Any, dict[str, str]]:
     """The model, and the versions of the packages that wrote it."""
     content, arrays = read_archive(path)
     try:
-        if set(content) != {"format", "versions", "estimator", "table"}:
+        if set(content) - {"parts"} != {"format", "versions", "estimator", "table"}:
             raise McLsError("parts are missing or unknown")
         versions = {str(k): str(v) for k, v in content["versions"].items()}
         machine = from_state(content["estimator"], arrays)
         _try_out(machine, sum(array.size for array in arrays))
         if content["table"] is None:
             return machine, versions
-        return TableModel.from_json(content["table"], machine), versions
+        parts = {str(name): arrays[array_index(at)] for name, at in content.get("parts", {}).items()}
+        return TableModel.from_json(content["table"], machine, parts), versions
     except Exception as error:  # whatever the values of a file cause, it is the file that is wrong
         raise McLsError(f"{path} holds no usable model: {error or type(error).__name__}") from None
 

@@ -19,7 +19,7 @@ from mcls.evaluation.protocols import Outcome
 from mcls.evaluation.scoring import mean_over_folds
 from mcls.machines.base import BaseMachine, parameter_checks
 from mcls.models import grids
-from mcls.models.candidates import Candidate, Say, TrainingRows, named_machine
+from mcls.models.candidates import Candidate, Say, TrainingRows, most_rows
 from mcls.solvers.calibration import calibrate
 
 Array = np.ndarray
@@ -197,9 +197,11 @@ def select(
 
     Notes
     -----
-    With more than 2500 rows the search runs on a seeded stratified sample of 2500, where the error is measured, and
-    the fit on all rows. Where the kernel matrix of all rows does not fit in memory, oneLSM is cross-validated and
-    fitted by ``solver="nystrom"``.
+    The automatic grid is searched on growing samples, and what they leave of it on all rows
+    (``mcls.models.growing``). oneLSM and ovA are searched on up to 20,000 rows, and with landmarks on any number;
+    other machines, and grids of your own, on a seeded stratified sample where there are more than 2500 rows: the
+    error is measured there, and the fit is to all rows. Where the kernel matrix of all rows does not fit in memory,
+    oneLSM is cross-validated and fitted by ``solver="nystrom"``.
 
     Examples
     --------
@@ -212,9 +214,10 @@ def select(
     >>> found.results[["sigma", "gamma", "rank"]].iloc[0].tolist()
     [2.0, 1.0, 1.0]
     """
-    named_machine(machine)  # refuses a wrong name before the rows are looked at
+    most = most_rows(machine, grid)  # refuses a wrong name before the rows are looked at
     metrics = check_metrics(metric, costs, y)
-    data = TrainingRows.read(X, y, folds=folds, seed=seed, groups=groups, sample_weight=sample_weight, say=say)
+    settings: dict[str, Any] = {"folds": folds, "seed": seed, "groups": groups, "sample_weight": sample_weight}
+    data = TrainingRows.read(X, y, say=say, most=most, **settings)
     candidate = Candidate.read(data, machine, grid, metrics, on_step)
     calibration = check_calibration(candidate, calibration)
     partitions = data.partitions(repeats) if nested else []

@@ -129,9 +129,9 @@ def _decode(value: Any, arrays: list[Array]) -> Any:
         return _part(value["part"], {key: _decode(item, arrays) for key, item in value["state"].items()})
     ((tag, content),) = value.items()
     if tag == "array":
-        return arrays[_index(content)]
+        return arrays[array_index(content)]
     if tag == "scalar":
-        return arrays[_index(content)][()]
+        return arrays[array_index(content)][()]
     if tag == "float":
         return _NOT_FINITE[content]
     if tag == "dict":
@@ -148,7 +148,8 @@ def _decode(value: Any, arrays: list[Array]) -> Any:
     raise McLsError(f"values of kind {tag[:80]!r} are not known")
 
 
-def _index(content: Any) -> int:
+def array_index(content: Any) -> int:
+    """The number of an array in a model file."""
     if not isinstance(content, int) or isinstance(content, bool) or content < 0:
         raise McLsError("an array is not given by its number")
     return content

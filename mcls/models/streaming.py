@@ -34,6 +34,7 @@ Array = np.ndarray
 PREDICTION = "prediction"
 REASON = "reason"
 ON_ERROR = ("stop", "skip")
+MOST_KEPT = 2**24  # probabilities of a labelled table, for what is computed from all of them
 MOST_UNKNOWN = 100  # classes of a labelled table that the model does not know
 
 
@@ -44,6 +45,7 @@ class Layout(NamedTuple):
     names: list[str] | None
     places: dict[str, int]  # column name → place in a row
     width: int
+    notes: list[str]  # to be said when the table is read: what is refused is refused in one line
 
     @property
     def decimal(self) -> str:
@@ -69,7 +71,7 @@ class Care(NamedTuple):
 CAREFUL = Care()
 
 
-def open_table(model: TableModel, path: Path, say: Say | None = None, form: TableFormat | None = None) -> Layout:
+def open_table(model: TableModel, path: Path, form: TableFormat | None = None) -> Layout:
     """Find the model's columns in a table: by the names in its first row, or by place.
 
     By place only where the training table had no header either (its columns are x0, x1, …); the class column
@@ -80,19 +82,17 @@ def open_table(model: TableModel, path: Path, say: Say | None = None, form: Tabl
     if not head:
         raise McLsError(f"{path} is empty")
     wanted = model.encoder.names
-    if say is not None:
-        for note in notes:
-            say(note)
     try:
         if any(name in head for name in wanted) or not _nameless([*wanted, *model.facts.dropped, model.target]):
             _check_names(model, wanted, line, head)
-            return Layout(form, head, {name: j for j, name in enumerate(head)}, len(head))
+            return Layout(form, head, {name: j for j, name in enumerate(head)}, len(head), notes)
         places = _places(model, wanted, line, head, form.decimal or ".")
     except McLsError as error:
         raise McLsError(f"{path}: {error}") from None
-    if say is not None and counts_columns(head):
-        say(f"line {line} of {path} ({', '.join(head[:3])}, …) was read as data: the training table had no header")
-    return Layout(form, None, places, len(head))
+    if counts_columns(head):
+        first = f"line {line} of {path} ({', '.join(head[:3])}, …)"
+        notes = [*notes, f"{first} was read as data: the training table had no header"]
+    return Layout(form, None, places, len(head), notes)
 
 
 def _check_names(model: TableModel, wanted: list[str], line: int, head: list[str]) -> None:
@@ -152,7 +152,7 @@ def read_chunks(
         reasons = {i: f"column '{name}': {why}" if name else why for i, (name, why) in log.reasons.items()}
         yield Chunk(rows, X, reasons)
     if say is not None:
-        for note in (watch.note(), log.unknown_note()):
+        for note in (*layout.notes, watch.note(), log.unknown_note()):
             if note:
                 say(note)
 
@@ -165,26 +165,64 @@ def _stop(path: Path, lines: list[int], log: Reading) -> None:
         raise McLsError(f"{path}: {where} (mcls predict --on-error skip goes on without such rows)")
 
 
+class Extra(NamedTuple):
+    """What is written beside the predictions: scores, probabilities, sets of classes."""
+
+    scores: bool = False
+    proba: bool = False
+    coverage: float | None = None
+
+    def check(self, model: TableModel) -> None:
+        """Refuse what the model cannot give, before a table is read."""
+        nothing = np.zeros((1, model.estimator.n_features_in_))
+        if self.proba:
+            model.probabilities(nothing)
+        if self.coverage is not None:
+            model.class_sets(nothing, self.coverage)
+
+    def names(self, model: TableModel) -> list[str]:
+        """The columns that are added."""
+        return [
+            *(f"score {name}" for name in model.classes if self.scores),
+            *(f"probability {name}" for name in model.classes if self.proba),
+            *([] if self.coverage is None else [f"classes at {self.coverage:g}"]),
+        ]
+
+    def columns(self, model: TableModel, X: Array, decimal: str) -> list[list[str]]:
+        """Their cells as text, column by column."""
+        numbers = [
+            *(model.class_scores(X).T.tolist() if self.scores else []),
+            *(model.probabilities(X).T.tolist() if self.proba else []),
+        ]
+        texts = [[repr(value).replace(".", decimal) for value in column] for column in numbers]
+        if self.coverage is not None:
+            texts.append([" | ".join(names) for names in model.class_sets(X, self.coverage)])
+        return texts
+
+
+NOTHING = Extra()
+
+
 def predict_table(
     model: TableModel,
     path: Path,
     out: IO[str],
-    scores: bool = False,
+    extra: Extra = NOTHING,
     say: Say | None = None,
     on_step: OnStep | None = None,
     form: TableFormat | None = None,
     care: Care = CAREFUL,
 ) -> int:
-    """Write the table again with a column ``prediction`` (and one per class with its score); returns the rows.
+    """Write the table again with a column ``prediction`` and what else is asked for; returns the rows.
 
     A row that cannot be read is an error, or with ``care.on_error`` ``skip`` has an empty prediction and a reason in
     one more column. ``say`` is told at the end what the user should know of the table, ``on_step`` the rows done.
     """
     if care.on_error not in ON_ERROR:
         raise unknown_name("way with errors:", care.on_error, ON_ERROR)
-    layout = open_table(model, path, say, form)
+    layout = open_table(model, path, form)
     skip = care.on_error == "skip"
-    added = [PREDICTION, *(f"score {name}" for name in model.classes if scores), *[REASON] * skip]
+    added = [PREDICTION, *extra.names(model), *[REASON] * skip]
     writer = csv.writer(out, delimiter=str(layout.form.delimiter), lineterminator="\n")
     if layout.names is not None:
         for name in added:
@@ -193,14 +231,7 @@ def predict_table(
         writer.writerow([*layout.names, *added])
     count = skipped = 0
     for rows, X, reasons in read_chunks(model, path, layout, say, care):
-        new = [model.estimator.predict(X).tolist()]
-        if scores:
-            texts = [list(map(repr, column)) for column in model.class_scores(X).T.tolist()]
-            new += (
-                [[text.replace(".", ",") for text in column] for column in texts]
-                if layout.decimal == ","
-                else texts
-            )
+        new = [model.decide(X).tolist(), *extra.columns(model, X, layout.decimal)]
         for column in new:
             for i in reasons:
                 column[i] = ""
@@ -232,15 +263,22 @@ def judge_table(
 
     ``say`` and ``on_step`` as for ``predict_table``.
     """
-    layout = open_table(model, path, say, form)
+    layout = open_table(model, path, form)
     if model.target not in layout.places:
         raise McLsError(f"{path} has no class column '{model.target}' to compare the predictions with")
     at = layout.places[model.target]
     classes = model.classes
     counts = {name: np.zeros(len(classes), dtype=np.int64) for name in classes}
+    truths: list[Array] = []
+    probabilities: list[Array] = []
+    places = {name: j for j, name in enumerate(classes)}
     for rows, X, _ in read_chunks(model, path, layout, say, care):
-        best = np.searchsorted(model.estimator.classes_, model.estimator.predict(X))
+        best = np.searchsorted(model.estimator.classes_, model.decide(X))
         names = {text: model.class_name(text, layout.decimal) for text in {cells[at] for cells in rows}}
+        if model.has_probabilities and sum(map(len, truths)) * len(classes) < MOST_KEPT:
+            y = np.array([places.get(names[cells[at]], -1) for cells in rows])
+            truths.append(y[y >= 0])
+            probabilities.append(model.probabilities(X)[y >= 0])
         for cells, j in zip(rows, best):
             name = names[cells[at]]
             if name not in counts:
@@ -255,12 +293,15 @@ def judge_table(
             on_step("rows", sum(int(row.sum()) for row in counts.values()), None)
     if not any(row.any() for row in counts.values()):
         raise McLsError(f"{path} has a header but no rows")
-    return Confusion(tuple(counts), tuple(classes), np.array(list(counts.values())))
+    made = Confusion(tuple(counts), tuple(classes), np.array(list(counts.values())))
+    if not probabilities:
+        return made
+    return replace(made, y=np.concatenate(truths), probabilities=np.concatenate(probabilities))
 
 
 def is_training_table(model: TableModel, path: Path, form: TableFormat | None = None) -> bool:
     """Whether a table holds the very rows that a model was fitted to; its columns may come in another order."""
-    layout, known = open_table(model, path, form=form), model.encoder.columns
+    layout, known = open_table(model, path, form), model.encoder.columns
     wanted = {model.target, *model.encoder.names}
     others = model.facts.dropped if layout.names is None else [name for name in layout.names if name not in wanted]
     texts = [column.name for column in known if not isinstance(column, ScaledColumn)]

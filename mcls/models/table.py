@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,8 @@ from mcls.data.cells import class_of_number, parse_number
 from mcls.data.encoder import Encoder, Reading
 from mcls.data.frames import frame_cells
 from mcls.errors import McLsError, nearest
+from mcls.evaluation.conformal import ConformalSets
+from mcls.evaluation.costs import check_costs, least_cost_classes
 
 Array = np.ndarray
 
@@ -40,6 +43,12 @@ class Facts(BaseModel):
     dropped: list[str] = Field(
         default_factory=list, description="columns of the training table that were left out"
     )
+    metric: str = Field("error", description="what chose the parameters")
+    metrics: dict[str, float] = Field(
+        default_factory=dict, description="cross-validated, where more was asked for"
+    )
+    group: str | None = Field(None, description="the column whose groups of rows were never split")
+    weight: str | None = Field(None, description="the column of the rows' weights")
 
     @property
     def largest_class(self) -> str:
@@ -66,14 +75,24 @@ class TableModel:
         The class column of the training table.
     facts : Facts
         The training data, the parameters and the errors found.
+    conformal : ConformalSets or None
+        What sets of classes are made from, where the model has probabilities.
+    costs : array (ℓ, ℓ) or None
+        The cost matrix by which the class is decided, where the metric ``cost`` chose the parameters.
     """
 
     estimator: Any
     encoder: Encoder
     target: str
     facts: Facts
+    conformal: ConformalSets | None = None
+    costs: Array | None = None
 
     def __post_init__(self) -> None:
+        if self.costs is not None:
+            check_costs(self.costs, len(self.classes))
+            if not self.has_probabilities:
+                raise McLsError("it decides by costs and has no probabilities")
         width = len(self.encoder.feature_names)
         if width != self.estimator.n_features_in_:
             raise McLsError(f"its columns give {width} features, its machine has {self.estimator.n_features_in_}")
@@ -91,7 +110,45 @@ class TableModel:
         Columns with names may come in any order, others are ignored. Those of a 2-D array-like are the training
         table's, in its order, without the class.
         """
-        return self.estimator.predict(self.encode(table))
+        return self.decide(self.encode(table))
+
+    def predict_proba(self, table: Any) -> Array:
+        """Probabilities (m, ℓ) of the ``classes`` for the rows of a table, given as to ``predict``."""
+        return self.probabilities(self.encode(table))
+
+    def predict_set(self, table: Any, coverage: float = 0.9) -> list[tuple[str, ...]]:
+        """The classes that each row may have, so that the truth is among them with the wanted probability.
+
+        See ``mcls.evaluation.conformal`` for what is guaranteed.
+        """
+        return self.class_sets(self.encode(table), coverage)
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether the model gives probabilities."""
+        return self.estimator.calibration is not None
+
+    def probabilities(self, X: Array) -> Array:
+        """Probabilities (m, ℓ) of encoded rows."""
+        if not self.has_probabilities:
+            raise McLsError("this model has no probabilities; fit it again without --no-probabilities")
+        return self.estimator.predict_proba(X)
+
+    def decide(self, X: Array) -> Array:
+        """Classes (m,) of encoded rows: the largest score, or the least expected cost."""
+        if self.costs is None:
+            return self.estimator.predict(X)
+        return self.estimator.classes_[least_cost_classes(self.probabilities(X), self.costs)]
+
+    def class_sets(self, X: Array, coverage: float) -> list[tuple[str, ...]]:
+        """Conformal sets of classes of encoded rows, the most probable class first."""
+        P = self.probabilities(X)
+        if self.conformal is None:
+            raise McLsError("this model has no calibration of sets; fit it again without --no-probabilities")
+        names = self.estimator.classes_
+        sets = self.conformal.sets(P, coverage)
+        order = np.argsort(-P, axis=1, kind="stable")
+        return [tuple(names[row[chosen[row]]].tolist()) for row, chosen in zip(order, sets)]
 
     def class_scores(self, X: Array) -> Array:
         """Score of each class (m, ℓ); with two classes, the margin of the second and its negative."""
@@ -154,9 +211,21 @@ class TableModel:
         }
 
     @classmethod
-    def from_json(cls, content: Any, estimator: Any) -> TableModel:
+    def from_json(cls, content: Any, estimator: Any, arrays: Mapping[str, Array]) -> TableModel:
         """Undo ``to_json``; values that do not fit raise ValueError."""
         if set(content) != {"target", "encoder", "facts"} or not isinstance(content["target"], str):
             raise McLsError("its table part is not complete")
         encoder = Encoder.model_validate(content["encoder"])
-        return cls(estimator, encoder, content["target"], Facts.model_validate(content["facts"]))
+        facts = Facts.model_validate(content["facts"])
+        truths = arrays.get("conformal")
+        if truths is not None and (truths.ndim != 1 or truths.dtype != np.float64 or not len(truths)):
+            raise McLsError("its calibration of sets is not a list of numbers")
+        if truths is not None and (np.isnan(truths).any() or (truths[1:] < truths[:-1]).any()):
+            raise McLsError("its calibration of sets is not sorted")
+        conformal = None if truths is None else ConformalSets(truths)
+        return cls(estimator, encoder, content["target"], facts, conformal, arrays.get("costs"))
+
+    def arrays(self) -> dict[str, Array]:
+        """What the model file holds of it as arrays."""
+        kept = {"conformal": None if self.conformal is None else self.conformal.truths, "costs": self.costs}
+        return {name: array for name, array in kept.items() if array is not None}

@@ -27,7 +27,7 @@ _BROAD = 900  # pixels of the PNG; broader figures get a line of their own
 
 
 @dataclass(frozen=True)
-class _Section:
+class Section:
     """A part of the page: a paper, or the benchmarks."""
 
     name: str
@@ -47,20 +47,20 @@ def write_report(
     """Write ``report.html``: it needs no network and no other file, but for the cells it links to."""
     measured = bench_table(studies.bench, studies.quick)
     sections = [
-        _Section(p.name, p.title, [t for t in tables if t.name.startswith(p.name)], _pictures(p.name, figures))
+        Section(p.name, p.title, [t for t in tables if t.name.startswith(p.name)], _pictures(p.name, figures))
         for p in papers
     ]
     sections.append(
-        _Section("performance", "Performance", [measured] if measured else [], _pictures("performance", figures))
+        Section("performance", "Performance", [measured] if measured else [], _pictures("performance", figures))
     )
     loaded = sorted(studies.loaded(), key=lambda study: study.name)
     text = render(
         "report.html",
         banner=QUICK_NOTE if studies.quick else "",
         sections=[section for section in sections if section.tables or section.pictures],
-        overview=_Section("overview", "", [], _pictures("overview", figures)),
-        studies=[_cells(study) for study in loaded],
-        environments=list(_environments(loaded)),
+        overview=Section("overview", "", [], _pictures("overview", figures)),
+        studies=[cells_of(study) for study in loaded],
+        environments=list(environments_of(loaded)),
         version=version("mcls"),
     )
     path = studies.out / "report.html"
@@ -102,14 +102,19 @@ def _pictures(section: str, figures: Mapping[str, Sequence[Path]]) -> list[dict[
 
 
 def _picture(stem: str, kind: str, files: Sequence[Path]) -> dict[str, Any]:
+    what = stem.removeprefix(kind).strip("-").replace("-", ", ", 1)
+    caption = PLOTS[kind].captions.get(stem) or f"{PLOTS[kind].summary}{f' ({what})' if what else ''}"
+    return embedded(stem, kind, caption, files)
+
+
+def embedded(stem: str, kind: str, caption: str, files: Sequence[Path]) -> dict[str, Any]:
+    """A figure as a template shows it, its picture inside the page; ``kind`` is what ``mcls plot`` takes."""
     by_suffix = {path.suffix: path for path in files}
     # The PNG's header holds its width and height; in the page, the size keeps the place before it is drawn.
     width, height = struct.unpack(">II", by_suffix[".png"].read_bytes()[16:24])
     path, mime = by_suffix[".svg"], "image/svg+xml"
     if path.stat().st_size > _LARGEST_SVG:
         path, mime = by_suffix[".png"], "image/png"
-    what = stem.removeprefix(kind).strip("-").replace("-", ", ", 1)
-    caption = PLOTS[kind].captions.get(stem) or f"{PLOTS[kind].summary}{f' ({what})' if what else ''}"
     return {
         "stem": stem,
         "plot": kind,
@@ -121,28 +126,28 @@ def _picture(stem: str, kind: str, files: Sequence[Path]) -> dict[str, Any]:
     }
 
 
-def _cells(study: Study) -> dict[str, Any]:
-    """A study with every cell behind it."""
+def cells_of(study: Study, base: str = "") -> dict[str, Any]:
+    """A study with every cell behind it; ``base`` leads from the page to the folder of results."""
     return {
         "name": study.name,
         "done": sum(row.line.done for row in study.figures),
         "total": sum(row.line.replicates for row in study.figures),
-        "rows": [_cell_row(row) for row in study.figures],
+        "rows": [_cell_row(row, base) for row in study.figures],
         "config": study.config_as_run,
     }
 
 
-def _cell_row(found: StudyRow) -> dict[str, Any]:
+def _cell_row(found: StudyRow, base: str) -> dict[str, Any]:
     row = found.row
     links = [
-        (f"{100 * record['result']['error']:.2f}", found.cell(i), "") if record else ("–", "", "")
+        (f"{100 * record['result']['error']:.2f}", base + found.cell(i), "") if record else ("–", "", "")
         for i, record in enumerate(found.records)
     ]
     for cell in row.nested:
         record = found.store.result(cell)
         if record is not None:
             links.append(
-                (f"{100 * record['result']['error']:.2f}", f"{found.study}/cells/{cell.key}.json", "nested ")
+                (f"{100 * record['result']['error']:.2f}", f"{base}{found.study}/cells/{cell.key}.json", "nested ")
             )
     return {
         "id": found.anchor[1:],
@@ -153,17 +158,13 @@ def _cell_row(found: StudyRow) -> dict[str, Any]:
     }
 
 
-def _environments(studies: Sequence[Study]) -> Iterator[tuple[str, str, str]]:
+def environments_of(studies: Sequence[Study]) -> Iterator[tuple[str, str, str]]:
     """Every different environment that cells were computed in: the machine, the studies, and all of it as JSON."""
     seen: dict[str, list[str]] = {}
     for study in studies:
-        for text in sorted(
-            {_as_json(r["environment"]) for f in study.figures for r in f.records if r is not None}
-        ):
+        found = [r["environment"] for f in study.figures for r in f.records if r is not None]
+        different = {json.dumps(each, sort_keys=True): each for each in found}  # thousands, and few of them differ
+        for text in sorted(json.dumps(each, indent=1, sort_keys=True) for each in different.values()):
             seen.setdefault(text, []).append(study.name)
     for text, names in seen.items():
         yield named_machine(json.loads(text)), ", ".join(names), text
-
-
-def _as_json(environment: dict[str, Any]) -> str:
-    return json.dumps(environment, indent=1, sort_keys=True)

@@ -29,7 +29,14 @@ def value(name: str, column: str, **where: str) -> float | None:
     >>> value("honeine2013-table4-error", "error_mean", machine="oneLSM", dataset="iris")
     2.8
     """
+    found = _index(name, tuple(where)).get(tuple(where.values()))
+    return float(found[column]) if found is not None and found[column] else None
+
+
+@lru_cache
+def _index(name: str, columns: tuple[str, ...]) -> dict[tuple[str, ...], dict[str, str]]:
+    """The values of some columns → the first row that has them."""
+    index: dict[tuple[str, ...], dict[str, str]] = {}
     for row in read(name):
-        if all(row[key] == value for key, value in where.items()):
-            return float(row[column]) if row[column] else None
-    return None
+        index.setdefault(tuple(row[column] for column in columns), row)
+    return index

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mcls.errors import printable
@@ -20,7 +21,7 @@ def to_markdown(table: Table) -> str:
     """A Markdown page: heading, table, notes."""
     rule = "|" + "|".join("---:" if table.is_numeric(j) else "---" for j in range(len(table.columns))) + "|"
     lines = [f"# {table.heading}", "", _bar(table.columns), rule]
-    lines += [_bar([entry.text for entry in row]) for row in table.rows]
+    lines += [_bar([f"**{entry.text}**" if entry.bold else entry.text for entry in row]) for row in table.rows]
     lines += [_bar([f"**{entry.text}**" if entry.text else "" for entry in row]) for row in table.foot]
     lines += ["", *(f"- {without_html(note)}" for note in table.remarks)] if table.remarks else []
     return "\n".join(lines) + "\n"
@@ -73,6 +74,8 @@ _LATEX = {
     "<": "$<$",
     ">": "$>$",
     "−": "$-$",
+    "⁺": "$^{+}$",
+    "⁻": "$^{-}$",
 }
 
 
@@ -81,7 +84,8 @@ def _latex(text: str) -> str:
 
 
 def _latex_row(row: tuple[Entry, ...]) -> str:
-    return " & ".join(_latex(entry.text) for entry in row) + r" \\"
+    texts = (_latex(entry.text) for entry in row)
+    return " & ".join(rf"\textbf{{{text}}}" if entry.bold else text for text, entry in zip(texts, row)) + r" \\"
 
 
 def to_latex(table: Table) -> str:
@@ -121,7 +125,7 @@ def print_table(table: Table, console: Console | None = None) -> None:
         numeric = table.is_numeric(j)
         made.add_column(Text(column), justify="right" if numeric else "left", no_wrap=numeric)
     for row in table.rows:
-        made.add_row(*(Text(entry.text, style=_RICH[entry.tone]) for entry in row))
+        made.add_row(*(Text(entry.text, style="bold" if entry.bold else _RICH[entry.tone]) for entry in row))
     if table.foot:
         made.add_section()
     for row in table.foot:
@@ -140,3 +144,13 @@ def print_table(table: Table, console: Console | None = None) -> None:
 
 #: Suffix of a file → the function that writes it.
 FILES = {".md": to_markdown, ".csv": to_csv, ".tex": to_latex}
+
+
+def to_html(table: Table) -> str:
+    """A page of its own with the one table, sortable, which needs no other file."""
+    from mcls.reporting.page import render
+
+    rows, foot = (
+        [tuple(replace(entry, source="") for entry in row) for row in of] for of in (table.rows, table.foot)
+    )
+    return render("one_table.html", table=replace(table, rows=tuple(rows), foot=tuple(foot)), banner="")

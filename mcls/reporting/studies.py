@@ -14,12 +14,14 @@ import numpy as np
 from mcls.data.cache import cached_files, is_cached
 from mcls.data.cards import load_card
 from mcls.errors import McLsError, unknown_name
+from mcls.evaluation.metrics import ERROR
 from mcls.experiments.config import ExperimentConfig
 from mcls.experiments.experiment import CONFIG_FILE, PLAN_FILE, Experiment
 from mcls.experiments.loading import find_config, load_config, shipped_configs
 from mcls.experiments.plan import Plan, PlannedData, Row
 from mcls.experiments.store import Record, Store
 from mcls.experiments.summary import Line, summarise
+from mcls.packing import unpack
 from mcls.reporting.quick import quick
 from mcls.reporting.table import Lacking
 
@@ -91,10 +93,47 @@ class StudyRow:
         """The untuned parameters of the machine, defaults included."""
         return self.row.cells[0].parameters()
 
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics of its cells, that which chooses first; the error is always there."""
+        return tuple(dict.fromkeys((*self.row.cells[0].metrics, ERROR.name)))
+
+    def values(self, metric: str) -> list[float] | None:
+        """A metric of every replicate; None unless all are done and it is defined in each."""
+        if metric == ERROR.name:
+            found = [result["error"] for result in self.results]
+        else:
+            found = [result.get("metrics", {}).get(metric) for result in self.results]
+        return found if found and None not in found else None
+
+    def split_values(self, metric: str) -> np.ndarray | None:
+        """A metric of every split (replicates, splits); None where that is not stored, or not defined somewhere."""
+        found = [of_splits(result, metric) for result in self.results]
+        if not found or any(values is None or None in values for values in found):
+            return None
+        return np.array(found, dtype=float) if len({len(values or ()) for values in found}) == 1 else None
+
     def facts(self, name: str) -> float | None:
         """Mean over folds and replicates of a fact that the protocol noted about the fitted machines."""
         values = [fold[name] for result in self.results for fold in result.get("facts", []) if name in fold]
         return float(np.mean(values)) if values else None
+
+
+def of_splits(result: dict[str, Any], metric: str) -> list[float | None] | None:
+    """A metric on each split of a replicate; None where that is not stored."""
+    if metric in result.get("split_metrics", {}):
+        return list(result["split_metrics"][metric])
+    if metric != ERROR.name:
+        return None
+    if "train" in result:  # one split
+        return [result["error"]]
+    if "grid" in result:  # the folds of the chosen point
+        grid, point = result["grid"], result["chosen"][0]
+        shape = [len(grid["values"][name]) for name in grid["names"]]
+        at = [grid["values"][name].index(point[name]) for name in grid["names"]]
+        mistakes = unpack(grid["fold_mistakes"])[np.ravel_multi_index(at, shape) if shape else 0]
+        return list(mistakes / np.array(grid["fold_sizes"]))
+    return result.get("fold_errors") or result.get("errors")
 
 
 class Study:
@@ -104,12 +143,12 @@ class Study:
     needs the data.
     """
 
-    def __init__(self, name: str, out: Path, is_quick: bool, part: str = "") -> None:
+    def __init__(self, name: str, out: Path, is_quick: bool, part: str = "", stored: str = "") -> None:
         self.source = name  # what `mcls run` takes
         self._path = find_config(name)
-        self._quick = is_quick
-        self.config = load_config(self._path)
-        self.name = self.config.name
+        self.quick = is_quick
+        self.root = out.parent if is_quick else out  # the folder that the user names
+        self.name = stored or self.config.name  # ``stored`` is the folder of one that was run
         self.out = out
         self.folder = out / self.name / part
         self._written = Plan.read(self.folder / PLAN_FILE)
@@ -121,10 +160,15 @@ class Study:
             raise AbsentDataError(command)
 
     @cached_property
+    def config(self) -> ExperimentConfig:
+        """The config; reading it needs the plug-ins that it was run with."""
+        return load_config(self._path)
+
+    @cached_property
     def experiment(self) -> Experiment:
         """The config laid out anew, to be run; needs the data."""
         self._require_data()
-        as_run = quick(self.config, self._path.parent) if self._quick else self.config
+        as_run = quick(self.config, self._path.parent) if self.quick else self.config
         return Experiment.prepare(as_run, self._path.parent, self.out)
 
     @property
@@ -135,7 +179,7 @@ class Study:
     @cached_property
     def store(self) -> Store:
         """The cells' records."""
-        return Store(self.out / self.name / "cells")
+        return Store(self.out / self.name / "cells", keep=True)
 
     @property
     def protocol(self) -> str:
@@ -154,8 +198,8 @@ class Study:
     def figures(self) -> list[StudyRow]:
         """All rows, data set by data set, machines in the order of the config."""
         plan = self.plan
-        labels = [entry.label for entry in self.config.datasets]
         known = list(dict.fromkeys(row.dataset for row in plan.rows))
+        labels = [entry.label for entry in self.config.datasets] if self.quick else known
         named = dict(zip(known, labels)) if len(known) == len(labels) else dict(zip(known, known))
         return [
             StudyRow(self.name, i, named[row.dataset], row, line, self.store, plan.datasets[row.dataset])
@@ -212,7 +256,8 @@ class Studies:
             for name in (Path(text), Path(os.path.relpath(text, self.out))):  # as listed, or as a path to it
                 if name.as_posix() in known:
                     part = name.relative_to(name.parts[0]).as_posix()  # a comparison has a folder of its own
-                    return Study(str(self.out / name / CONFIG_FILE), self.out, is_quick=False, part=part)
+                    path = str(self.out / name / CONFIG_FILE)
+                    return Study(path, self.out, is_quick=False, part=part, stored=name.parts[0])
             if Path(text).name == text and not Path(text).suffix and text not in (shipped := shipped_configs()):
                 raise unknown_name("experiment", text, [*known, *shipped])
             return self[text]

@@ -28,6 +28,7 @@ class Entry:
     value: float | None = None
     source: str = ""
     tone: Tone = ""
+    bold: bool = False  # the best of its row or column
 
 
 @dataclass(frozen=True)

@@ -23,16 +23,29 @@ from sklearn.svm import SVC
 Array = np.ndarray
 
 
+def fit_columns(K: Array, T: Array, C: float, tol: float, w: Array | None = None) -> tuple[Array, Array]:
+    """One machine per column of the targets T (n, l) in {−1, 0, +1}: coefficients (n, l) and intercepts (l,).
+
+    A machine never sees the rows whose target is 0.
+    """
+    coefficients, intercepts = np.zeros(T.shape), np.zeros(T.shape[1])
+    for c, t in enumerate(T.T):
+        rows = np.flatnonzero(t)
+        used = K if len(rows) == len(K) else K[np.ix_(rows, rows)]
+        # LIBSVM is deterministic without probability estimates; its cache is the memory of one column.
+        svc = SVC(C=C, kernel="precomputed", tol=tol).fit(
+            used, t[rows], sample_weight=None if w is None else w[rows]
+        )
+        coefficients[rows[svc.support_], c] = svc.dual_coef_[0]
+        intercepts[c] = svc.intercept_[0]
+    return coefficients, intercepts
+
+
 def fit_one_against_all(
     K: Array, y: Array, n_classes: int, C: float, tol: float, w: Array | None = None
 ) -> tuple[Array, Array]:
     """Coefficients (n, ℓ) and intercepts (ℓ,) of the machines that tell each class from all the others."""
-    coefficients, intercepts = np.zeros((len(y), n_classes)), np.zeros(n_classes)
-    for c in range(n_classes):
-        svc = SVC(C=C, kernel="precomputed", tol=tol).fit(K, y == c, sample_weight=w)
-        coefficients[svc.support_, c] = svc.dual_coef_[0]
-        intercepts[c] = svc.intercept_[0]
-    return coefficients, intercepts
+    return fit_columns(K, np.where(np.arange(n_classes) == y[:, None], 1.0, -1.0), C, tol, w)
 
 
 def fit_pairs(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 import re
@@ -12,20 +11,13 @@ import pytest
 from scipy import stats
 
 import mcls
-from mcls.cli.app import main
 from mcls.data.formats import ColumnRules
 from mcls.models.fitting import fit_table
 from mcls.resources import datasets_dir
 
+from ..command import call
+
 GLASS = datasets_dir() / "glass.csv"
-
-
-def call(*args: object) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
-        main([str(a) for a in args])
-    code = ended.value.code
-    return (code if isinstance(code, int) else 0), out.getvalue(), err.getvalue()
 
 
 @pytest.fixture(scope="module")

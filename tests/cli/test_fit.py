@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
 import re
 import signal
@@ -16,19 +14,11 @@ import pytest
 from scipy import stats
 
 import mcls
-from mcls.cli.app import main
 from mcls.resources import datasets_dir
 
+from ..command import call
+
 IRIS = str(datasets_dir() / "iris.csv")
-
-
-def call(*args: object) -> tuple[int, str, str]:
-    """Run the command line in this process: exit code, standard output, standard error."""
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
-        main([str(a) for a in args])
-    code = ended.value.code
-    return (code if isinstance(code, int) else 0), out.getvalue(), err.getvalue()
 
 
 def test_fits_prints_and_writes(tmp_path):
@@ -79,7 +69,7 @@ def test_what_the_user_should_know_of_the_search_is_told_in_a_line_each(tmp_path
 
 
 def test_the_error_of_a_sample_says_on_how_many_rows_it_was_measured(tmp_path, monkeypatch):
-    monkeypatch.setattr("mcls.models.selection.SWEEP_ROWS", 60)
+    monkeypatch.setattr("mcls.models.candidates.SWEEP_ROWS", 60)
     out = call("fit", IRIS, "--nested", "--folds", 3, "--grid", "gamma=1,sigma=1", "-o", tmp_path / "m")[1]
     for line in (line for line in out.splitlines() if "CV error" in line or line.startswith("honest error")):
         assert re.search(r" error on a sample of 60 of the 150 rows [\d.]+ %", line)
@@ -329,13 +319,13 @@ def test_ctrl_c_says_that_no_model_was_written(tmp_path):
     (tmp_path / "big.csv").write_text("a,b,kind\n" + rows)
     # A search that never ends, and says when it has begun.
     code = (
-        "import mcls.models.selection as s\n"
+        "import mcls.models.candidates as s\n"
         "from mcls.cli.app import main\n"
-        "search = s.Quest.search\n"
-        "def slow(self):\n"
+        "search = s.Candidate.search\n"
+        "def slow(self, *rest, **settings):\n"
         "    print('searching', flush=True)\n"
-        "    while True: search(self)\n"
-        "s.Quest.search = slow\n"
+        "    while True: search(self, *rest, **settings)\n"
+        "s.Candidate.search = slow\n"
         "main()\n"
     )
     command = [sys.executable, "-c", code, "fit", str(tmp_path / "big.csv"), "-o", str(tmp_path / "m.mcls")]

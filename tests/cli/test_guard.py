@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
 import subprocess
 import sys
@@ -12,20 +10,13 @@ from pathlib import Path
 import pytest
 
 import mcls
-from mcls.cli.app import main
 from mcls.models.fitting import fit_table
 from mcls.resources import datasets_dir
 
+from ..command import call
+
 IRIS = datasets_dir() / "iris.csv"
 FAST = ("--target", "class", "--machine", "oneLSM:gamma=1,sigma=1", "--folds", "2")
-
-
-def call(*args: object) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
-        main([str(a) for a in args])
-    code = ended.value.code
-    return (code if isinstance(code, int) else 0), out.getvalue(), err.getvalue()
 
 
 @pytest.fixture(scope="module")

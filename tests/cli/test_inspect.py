@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import re
 
-import pytest
-
 import mcls
-from mcls.cli.app import main
 from mcls.data import load_table
 from mcls.models.fitting import fit_table
 from mcls.resources import datasets_dir
 
+from ..command import call
+
 IRIS = datasets_dir() / "iris.csv"
-
-
-def call(*args: object) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
-        main([str(a) for a in args])
-    code = ended.value.code
-    return (code if isinstance(code, int) else 0), out.getvalue(), err.getvalue()
 
 
 def test_a_table_model(tmp_path):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import mcls.papers  # noqa: F401  (registers the plots)
-from mcls.cli.app import main
+from mcls import RFM, LearnedLSM, SparseLSM, save
 from mcls.reporting.plots import PLOTS
+
+from ..command import call
 
 pytestmark = pytest.mark.usefixtures("cache")
 MADE_BY = [plot.name for plot in PLOTS.values() if plot.made_by]
@@ -21,14 +22,6 @@ folds: 3
 replicates: 1
 grid: {gamma: [0.25, 4], sigma: [0.5, 2]}
 """
-
-
-def call(*args: object) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
-        main([str(a) for a in args])
-    code = ended.value.code
-    return (code if isinstance(code, int) else 0), out.getvalue(), err.getvalue()
 
 
 def test_without_a_figure_it_lists_what_there_is(tmp_path):
@@ -194,9 +187,13 @@ def test_rows_without_a_plane_are_left_out_and_said(tmp_path):
     "args, message",
     [
         (["heat"], "unknown figure 'heat'"),
-        (["codes", "iris"], "unknown figure of an experiment 'codes' (known: grid, errors, ranks)"),
+        (["codes", "iris"], "unknown figure of an experiment 'codes' (known: grid, errors, ranks, intervals, "),
         (["ranks", "iris", "--machine", "ovA"], "--dataset, --machine and --replicate go with"),
-        (["grid", "--machine", "ovA"], "--dataset, --machine and --replicate go with"),
+        (["grid", "--machine", "ovA"], "--dataset, --machine, --replicate and --metric go with"),
+        (["errors", "iris", "--replicate", "1"], "--replicate goes with: mcls plot grid"),
+        (["errors", "iris", "--metric", "error"], "--metric goes with: mcls plot ranks"),
+        (["importance"], "name the model to draw: mcls plot importance MODEL.mcls"),
+        (["sparsity", "none.mcls"], "none.mcls"),
         (["errors", "iris"], "iris: no row has all its cells; to run them: mcls run iris --out"),
     ],
 )
@@ -205,3 +202,20 @@ def test_mistakes_are_one_line(args, message, tmp_path):
     assert code == 2
     assert message in err
     assert err.count("\n") == 1
+
+
+def test_a_model_is_drawn_by_what_it_has_to_say(tmp_path):
+    rows = np.random.default_rng(0).uniform(-1, 1, size=(60, 3))
+    for name, machine in (("rfm", RFM()), ("few", SparseLSM()), ("codes", LearnedLSM())):
+        save(machine.fit(rows, rows[:, 1] > 0), tmp_path / f"{name}.mcls")
+    for figure, name, other in (
+        ("importance", "rfm", "few"),
+        ("sparsity", "few", "rfm"),
+        ("labels", "codes", "few"),
+    ):
+        code, out, _ = call("plot", figure, tmp_path / f"{name}.mcls", "--out", tmp_path)
+        assert code == 0
+        assert out.split() == [str(tmp_path / "figures" / f"{name}-{figure}.{kind}") for kind in ("png", "svg")]
+        code, _, err = call("plot", figure, tmp_path / f"{other}.mcls", "--out", tmp_path)
+        assert code == 2
+        assert "mcls fit TABLE --machine" in err

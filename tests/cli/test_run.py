@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
-import io
 import json
 import os
 import signal
@@ -18,10 +16,11 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mcls.cli.app import main
 from mcls.experiments.config import DatasetEntry, MachineEntry, schema
 from mcls.experiments.records import encode
 from mcls.experiments.runner import compute
+
+from ..command import call
 
 MAIN = "from mcls.cli.app import main; main()"
 SMALL = """\
@@ -31,15 +30,6 @@ folds: 3
 replicates: 3
 grid: {gamma: [0.25, 4], sigma: [0.5, 2]}
 """
-
-
-def call(*args: object) -> tuple[int, str, str]:
-    """Run the command line in this process: exit code, standard output, standard error."""
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
-        main([str(a) for a in args])
-    code = ended.value.code
-    return (code if isinstance(code, int) else 0), out.getvalue(), err.getvalue()
 
 
 @pytest.fixture

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-
 import pytest
 
-from mcls.cli.app import main
 from mcls.papers import PAPERS
 from mcls.reporting.studies import Studies
 
+from ..command import call
 from ..reporting.made_up import fill
 
 pytestmark = pytest.mark.usefixtures("cache")
-
-
-def call(*args: object) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
-        main([str(a) for a in args])
-    code = ended.value.code
-    return (code if isinstance(code, int) else 0), out.getvalue(), err.getvalue()
 
 
 def test_without_a_paper_it_lists_what_there_is():
@@ -97,10 +86,16 @@ def test_all_from_a_store_prints_what_it_can_names_the_rest_and_writes_everythin
 @pytest.mark.parametrize(
     "args, message",
     [
-        (["honeine"], "unknown paper 'honeine'; did you mean 'honeine2013'?"),
+        (["honeine"], "unknown paper or experiment 'honeine'; did you mean 'honeine2013'?"),
         (["honeine2013", "--table", "7"], "unknown table of honeine2013 '7'"),
         (["--table", "4"], "--table belongs to a paper"),
         (["xue2013", "--all"], "give a paper or --all, not both"),
+        (["xue2013", "--against", "rlsc"], "--against, --metric, --alpha and --format belong to an experiment"),
+        (["--all", "--format", "latex"], "--against, --metric, --alpha and --format belong to an experiment"),
+        (["iris", "--alpha", "1.5"], "--alpha is a level between 0 and 1"),
+        (["iris", "--quick"], "--quick belongs to the papers' tables"),
+        (["iris", "--against", "ovX"], "unknown machine of iris 'ovX'"),
+        (["iris", "--metric", "kapa"], "unknown metric of iris 'kapa'"),
     ],
 )
 def test_mistakes_are_one_line(args, message):

@@ -21,9 +21,10 @@ def test_the_threshold_is_the_order_statistic_of_the_finite_sample_quantile():
     rng = np.random.default_rng(0)
     P = rng.dirichlet(np.ones(3), size=19)
     y = rng.integers(0, 3, 19)
-    made, nonconformity = ConformalSets.fit(P, y), np.sort(1 - P[np.arange(19), y])
+    fits = np.where(P.argmax(axis=1) == y, np.inf, P[np.arange(19), y])
+    made, largest_first = ConformalSets.fit(P, y), -np.sort(-fits)
     for coverage, k in ((0.9, 18), (0.95, 19), (0.5, 10), (0.05, 1)):  # ⌈20 · coverage⌉
-        assert made.threshold(coverage) == pytest.approx(1 - nonconformity[k - 1])
+        assert made.threshold(coverage) == largest_first[k - 1]
 
 
 def test_too_few_rows_for_a_coverage_leave_every_class_in():
@@ -49,18 +50,17 @@ def test_a_larger_coverage_never_takes_a_class_out():
 def test_coverage_of_exchangeable_rows(coverage, scores):
     """The guarantee: 400 tables of 39 calibration rows and 100 new ones; its two bounds, give or take 4 deviations."""
     rng = np.random.default_rng(2)
-    covered = []
+    covered, right = [], []
     for _ in range(400):
         y = rng.integers(0, 5, 139)
         S = rng.normal(size=(139, 5)) + 1.2 * np.eye(5)[y]  # wrong as probabilities, and that does not matter
         if scores == "probabilities":
             S = np.exp(S) / np.exp(S).sum(axis=1, keepdims=True)
         made = ConformalSets.fit(S[:39], y[:39])
-        reached = made.threshold(coverage) <= S[39:][np.arange(100), y[39:]]
-        assert (made.sets(S[39:], coverage)[np.arange(100), y[39:]] >= reached).all()
-        covered.append(reached.mean())
+        covered.append(made.sets(S[39:], coverage)[np.arange(100), y[39:]].mean())
+        right.append(np.mean(S[39:].argmax(axis=1) == y[39:]))  # sets of one class cover as often
     slack = 4 * np.std(covered) / np.sqrt(len(covered))
-    assert coverage - slack <= np.mean(covered) <= coverage + 1 / 40 + slack
+    assert coverage - slack <= np.mean(covered) <= max(coverage + 1 / 40, np.mean(right)) + slack
 
 
 @pytest.mark.parametrize("name, sigma, gamma", [("glass", 1.0, 0.1), ("balance", 4.0, 0.01), ("tae", 0.5, 0.1)])

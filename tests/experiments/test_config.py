@@ -129,6 +129,8 @@ def test_settings_by_protocol():
         (BASE + "train: 0.3", "'train' has no meaning with protocol 'published'"),
         (BASE + "protocol: nested\nnested: 2", "'nested' adds the honest error to protocol 'published' only"),
         (BASE + "datasets: wine", "lab.yaml:3: 'datasets' is given twice"),
+        (BASE + 'protocol: "\\ud835\\udfdb"', r"lab.yaml:3: \ud800 to \udfff are not characters"),
+        (BASE + '"\\ud835": 1', r"lab.yaml:3: \ud800 to \udfff are not characters"),
         (BASE + "1: 2", "lab.yaml:3: '1' is not the name of a field"),
         ("datasets: iris\nmachines: [oneLSM, oneLSM]", "'machines' lists oneLSM twice"),
         ("datasets: [iris, iris]\nmachines: oneLSM", "'datasets' lists iris twice"),

@@ -137,3 +137,18 @@ def test_a_full_disk_is_one_clear_line_and_leaves_what_was_there(store, cell, mo
     monkeypatch.undo()
     assert store.path(cell.key).read_bytes() == before
     assert list(store.folder.iterdir()) == [store.path(cell.key)]
+
+
+def test_a_store_that_keeps_its_records_reads_a_file_again_only_when_it_has_changed(tmp_path, cell):
+    store = Store(tmp_path / "cells", keep=True)
+    assert store.read(cell) is None
+    record = compute(cell)
+    store.write(record)
+    first = store.read(cell)
+    assert first == store.result(cell) == json.loads(json.dumps(record))
+    assert store.read(cell) is first
+    store.write(record | {"seconds": 12345.0})
+    assert store.read(cell)["seconds"] == 12345.0
+    store.path(cell.key).write_bytes(b"{")
+    assert store.read(cell) is None
+    assert store.path(cell.key) in store.damaged

@@ -12,7 +12,7 @@ from mcls.evaluation import grid as evaluation
 from mcls.evaluation.folds import stratified_folds
 from mcls.evaluation.scaling import to_range
 from mcls.machines.registry import MACHINES
-from mcls.models import grids, selection
+from mcls.models import candidates, grids, selection
 from mcls.seeds import derive
 
 IRIS = load_dataset("iris")
@@ -136,13 +136,13 @@ def test_an_extended_search_is_the_search_of_all_its_points(machine, monkeypatch
 def test_nested_searches_the_extended_grid(monkeypatch):
     A, y = stripes(40)
     seen = []
-    outcomes = selection.nested_outcomes
+    outcomes = candidates.nested_fold_outcomes
 
-    def watched(task, *rest):
+    def watched(task, *rest, **settings):
         seen.append(task.grids)
-        return outcomes(task, *rest)
+        return outcomes(task, *rest, **settings)
 
-    monkeypatch.setattr(selection, "nested_outcomes", watched)
+    monkeypatch.setattr(candidates, "nested_fold_outcomes", watched)
     found = select(A, y, folds=3, nested=True)
     assert found.extended
     points = found.results[list(found.best_params)].to_dict("records")

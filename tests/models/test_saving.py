@@ -22,6 +22,7 @@ from mcls.evaluation.scaling import to_range
 from mcls.machines.registry import MACHINES
 from mcls.models import archive
 from mcls.models.archive import read_archive, write_archive
+from tests.machines.kernels import kernels_of
 
 IRIS = load_dataset("iris")
 X = to_range(IRIS.X)[::3]
@@ -30,12 +31,10 @@ NEW = np.random.default_rng(0).normal(size=(40, 4))
 
 
 def kernels(name):
-    if "kernel" not in MACHINES[name].cls._get_param_names():
-        return [{}]
-    return [{"kernel": kernel} for kernel in ("gaussian", "linear", "polynomial")]
+    return [{"kernel": kernel} for kernel in ("gaussian", "linear", "polynomial") if kernel in kernels_of(name)]
 
 
-CASES = [(name, options) for name in sorted(MACHINES) for options in kernels(name)]
+CASES = [(name, options) for name in sorted(MACHINES) for options in kernels(name) or [{}]]
 CASES += [
     ("oneLSM", {"kernel": "laplace"}),
     ("voRLS-f", {"kernel": "matern"}),

@@ -14,6 +14,7 @@ from mcls.packing import pack
 from mcls.papers import PAPERS
 from mcls.papers.honeine2013.error_bars import error_bars
 from mcls.papers.honeine2013.overview import overview
+from mcls.reporting.board import find_board
 from mcls.reporting.plots import PLOTS, draw, draw_all, drawing, get_plot
 from mcls.reporting.plots.growth import growth, read_bench
 from mcls.reporting.plots.heatmap import choices, grid_errors, heatmap, power
@@ -76,13 +77,13 @@ def test_a_heat_map_of_a_cell_that_is_missing_is_a_mistake(tmp_path):
     studies = Studies(tmp_path, is_quick=True)
     one = {"dataset": "iris", "machine": "oneLSM"}
     with pytest.raises(McLsError, match=f"to run it: mcls tables --all --quick --out {re.escape(str(tmp_path))}$"):
-        draw_own("grid", studies, "honeine2013-table4", print, **one)
+        draw_own("grid", find_board(studies, "honeine2013-table4"), print, **one)
     with pytest.raises(McLsError, match="to run it: mcls run honeine2013-table4 --out"):
-        draw_own("grid", Studies(tmp_path), "honeine2013-table4", print, **one)
+        draw_own("grid", find_board(Studies(tmp_path), "honeine2013-table4"), print, **one)
     with pytest.raises(McLsError, match="has the replicates 0 to"):
-        draw_own("grid", studies, "honeine2013-table4", print, **one, replicate=99)
+        draw_own("grid", find_board(studies, "honeine2013-table4"), print, **one, replicate=99)
     with pytest.raises(McLsError, match="has no row 'iris svm-ovA'"):
-        draw_own("grid", studies, "honeine2013-table4", print, "iris", "svm-ovA")
+        draw_own("grid", find_board(studies, "honeine2013-table4"), print, "iris", "svm-ovA")
 
 
 def test_choices_are_counted_over_all_replicates(tmp_path):

@@ -1,4 +1,4 @@
-"""Nyström against the exact machine of its own kernel, and prediction in blocks against prediction at once."""
+"""Landmarks against the exact machine of their own kernel, cross-validated exactly; prediction in blocks."""
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ from mcls.evaluation.scaling import to_range
 from mcls.kernels import kernel_matrix
 from mcls.machines import base
 from mcls.solvers import lsm, nystrom
+from mcls.solvers.landmarks import LANDMARKS, choose_landmarks
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +31,7 @@ def gaussian(A, B):
 @pytest.mark.parametrize("m", [10, 60])
 def test_it_is_the_exact_machine_of_the_kernel_q(glass, gamma, m):
     X, y = glass
-    Z = X[nystrom.draw_landmarks(len(X), m, seed=1)]
+    Z = choose_landmarks("uniform", gaussian, X, m, seed=1)
     Y = lsm.indicators(y, y.max() + 1)
     K_nm, K_mm = gaussian(X, Z), gaussian(Z, Z)
     Q = K_nm @ np.linalg.solve(K_mm, K_nm.T)
@@ -60,12 +61,29 @@ def test_rows_that_repeat_are_no_trouble(glass):
     assert machine.score(X, y) > 0.75
 
 
-def test_landmarks_are_seeded_different_and_sorted():
-    a, b, c = (nystrom.draw_landmarks(100, 30, seed) for seed in (1, 1, 2))
+@pytest.mark.parametrize("how", LANDMARKS)
+def test_landmarks_are_seeded_different_and_no_more_than_asked(glass, how):
+    X = np.repeat(glass[0], 2, axis=0)
+    a, b, c = (choose_landmarks(how, gaussian, X, 30, seed) for seed in (1, 1, 2))
     assert np.array_equal(a, b)
-    assert not np.array_equal(a, c)
-    assert len(np.unique(a)) == 30
-    assert np.array_equal(a, np.sort(a))
+    assert a.shape != c.shape or not np.array_equal(a, c)
+    assert len(a) <= 30
+    assert how == "uniform" or len(np.unique(a, axis=0)) == len(a)
+
+
+def test_pivots_stop_where_they_span_everything_and_are_better_than_uniform_ones(glass):
+    X, _ = glass
+    rows = np.repeat(X[:12], 5, axis=0)
+    assert len(choose_landmarks("rpcholesky", gaussian, rows, 40, 0)) == len(np.unique(rows, axis=0))
+
+    def left(how):  # the trace of K − Q, by the mean of some draws
+        traces = []
+        for seed in range(5):
+            Z = choose_landmarks(how, gaussian, X, 30, seed)
+            traces.append(len(X) - np.trace(gaussian(X, Z) @ np.linalg.solve(gaussian(Z, Z), gaussian(Z, X))))
+        return np.mean(traces)
+
+    assert left("rpcholesky") < 0.8 * left("uniform")
 
 
 def test_the_estimator_passes_scikit_learns_checks():
@@ -77,22 +95,52 @@ def test_the_estimator_passes_scikit_learns_checks():
     estimator_checks.check_sample_weight_equivalence_on_dense_data("OneLSM", machine.set_params(n_landmarks=100))
 
 
-def test_a_grid_search_refits_on_the_landmarks_of_each_fold(glass):
+def test_a_grid_search_takes_its_landmarks_from_all_rows(glass):
     X, y = glass
     folds = stratified_folds(y, 3, seed=0)
     machine = OneLSM(solver="nystrom", n_landmarks=40, random_state=5)
     found = search(machine, X, y, {"gamma": [0.1], "sigma": [0.8]}, folds)
+    Z = OneLSM(sigma=0.8, gamma=0.1, solver="nystrom", n_landmarks=40, random_state=5).fit(X, y).X_fit_
     for train, test in folds:
-        fold = OneLSM(sigma=0.8, gamma=0.1, solver="nystrom", n_landmarks=40, random_state=5)
-        assert np.array_equal(found.predictions[0, test], fold.fit(X[train], y[train]).predict(X[test]))
+        beta = nystrom.fit(gaussian, X[train], lsm.indicators(y[train], 6), Z, [0.1], 10**6)[0]
+        assert np.array_equal(found.predictions[0, test], (gaussian(X[test], Z) @ beta).argmax(axis=1))
 
 
-@pytest.mark.parametrize("labelbook", ["indicators", "fisher"])
-def test_the_sweep_along_gamma_equals_refitting(glass, labelbook):
+def nested(y):
+    tests = [test for _, test in stratified_folds(y, 4, seed=1)]
+    rows = np.arange(len(y))
+    return [(np.setdiff1d(rows, np.r_[R, S]), R) for R in tests for S in tests if R is not S]
+
+
+def repeated(y):
+    return [fold for seed in range(3) for fold in stratified_folds(y, 5, seed)]
+
+
+def halves(y):
+    return [(test, train) for train, test in stratified_folds(y, 4, seed=0)]  # a fold to learn from, three to test
+
+
+@pytest.mark.parametrize("make_folds", [nested, repeated, halves])
+@pytest.mark.parametrize("most", [2, 6, 10**6])
+def test_fold_grams_equal_fits_to_the_training_rows(glass, make_folds, most, monkeypatch):
+    X, y = glass
+    Y, Z, gammas = lsm.indicators(y, 6), X[::5], [0.1, 2.0]
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
+    monkeypatch.setattr(nystrom, "_GRAM_VALUES", most * len(Z) ** 2)
+    folds = make_folds(y)
+    found = nystrom.sweep(gaussian, X, Y, Z, folds, gammas, 50, weights)
+    for (train, test), scores in zip(folds, found, strict=True):
+        beta = nystrom.fit(gaussian, X[train], Y[train], Z, gammas, 10**6, weights[train])
+        assert np.abs(scores - gaussian(X[test], Z) @ beta).max() < 1e-8
+
+
+@pytest.mark.parametrize("landmarks", LANDMARKS)
+@pytest.mark.parametrize("labelbook", ["indicators", "fisher", "consistency"])
+def test_the_sweep_equals_refitting(glass, labelbook, landmarks):
     X, y = glass
     without = np.flatnonzero(y != 2)  # a training fold that lacks a class
     folds = [*stratified_folds(y, 3, seed=0), (without, np.flatnonzero(y == 2))]
-    machine = OneLSM(solver="nystrom", n_landmarks=40, labelbook=labelbook)
+    machine = OneLSM(solver="nystrom", n_landmarks=40, labelbook=labelbook, landmarks=landmarks)
     grid = {"gamma": [0.1, 0.5, 2.0], "sigma": [0.3, 0.8]}
     fast, refit = (search(machine, X, y, grid, folds, engine=engine) for engine in ("fast", "refit"))
     assert fast.points == refit.points
@@ -105,6 +153,7 @@ def test_the_sweep_along_gamma_equals_refitting(glass, labelbook):
     [
         ({"solver": "nistrom"}, "did you mean 'nystrom'"),
         ({"solver": "nystrom", "kernel": "precomputed"}, "use solver='exact'"),
+        ({"solver": "nystrom", "landmarks": "kmean"}, "did you mean 'kmeans'"),
         ({"solver": "nystrom", "n_landmarks": 0}, "n_landmarks must be a whole number"),
         ({"solver": "nystrom", "random_state": None}, "random_state must be a whole number"),
     ],
@@ -115,7 +164,7 @@ def test_nonsense_is_refused(options, complaint):
 
 
 def test_the_plain_scheme_has_no_such_option():
-    assert not {"solver", "n_landmarks", "random_state"} & set(OvALSM().get_params())
+    assert not {"solver", "n_landmarks", "landmarks", "random_state"} & set(OvALSM().get_params())
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "linear", "polynomial"])

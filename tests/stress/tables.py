@@ -92,6 +92,7 @@ def _retyped(r: random.Random) -> bytes:
             lines[row] = r.choice((lines[row][:-1] or ["1"], [*lines[row], "1"]))
         elif how == "drop" and len(lines) > 1:
             del lines[row : row + r.choice((1, 1, 14))]
+            lines = lines or [["1"]]
         elif how == "constant":
             lines = [[*line[:-1], text(r)[:20] if i == 0 else line[-1]] for i, line in enumerate(lines)]
         elif how == "unique":

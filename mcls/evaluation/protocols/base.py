@@ -78,6 +78,8 @@ class Protocol:
         Whether parameters are chosen by cross-validation inside the training rows.
     honest : str
         The protocol whose error can stand beside this one's, in a config: ``nested: 1``.
+    words : str
+        As a paper would say it, with the settings in braces: "stratified {folds}-fold cross-validation".
     """
 
     name: str
@@ -90,6 +92,7 @@ class Protocol:
     seed_group: str = ""
     chooses_inside: bool = True
     honest: str = ""
+    words: str = ""
 
     def __call__(self, task: Task, seed: int, **settings: Any) -> Result:
         """Judge a task; a setting that is not given has its default."""

@@ -56,5 +56,9 @@ five_by_two = register(
         settings={"inner_folds": 10},
         replicates=lambda settings: 5,
         fixed=True,
+        words=(
+            "five replications of stratified two-fold cross-validation (5×2cv), the parameters chosen by "
+            "{inner_folds}-fold cross-validation inside each half"
+        ),
     )
 )

@@ -55,5 +55,9 @@ half_split = register(
         _splits,
         _judge,
         settings={"inner_folds": 5},
+        words=(
+            "a stratified random half of each class for training and the rest for testing, the parameters "
+            "chosen by {inner_folds}-fold cross-validation inside the training half"
+        ),
     )
 )

@@ -127,5 +127,9 @@ hold_out = register(
         _judge,
         settings={"train": 0.5, "inner_folds": 10},
         replicates=lambda settings: 10 if isinstance(settings["train"], float | list) else 1,
+        words=(
+            "a random split into training and test rows, the parameters chosen by {inner_folds}-fold cross-"
+            "validation inside the training rows"
+        ),
     )
 )

@@ -55,5 +55,9 @@ nested = register(
         _judge,
         settings={"folds": 10, "inner_folds": 10},
         seed_group="folds",
+        words=(
+            "stratified nested {folds}-fold cross-validation, the parameters chosen by {inner_folds}-fold "
+            "cross-validation inside each training part"
+        ),
     )
 )

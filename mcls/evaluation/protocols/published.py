@@ -71,5 +71,9 @@ published = register(
         seed_group="folds",
         chooses_inside=False,
         honest="nested",
+        words=(
+            "stratified {folds}-fold cross-validation, the smallest error over the grid (the same folds "
+            "choose and judge)"
+        ),
     )
 )

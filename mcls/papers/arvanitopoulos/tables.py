@@ -69,7 +69,7 @@ _COLUMNS = (
 
 
 def _table(studies: Studies, study: Study, table_id: str, title: str, notes: list[str]) -> Table:
-    """One row a data set, kernel, criterion and machine; with two readings of σ, the second beside the first."""
+    """One row per data set, kernel, criterion and machine; with two readings of σ, the second beside the first."""
     sigmas = sorted({f.parameters["sigma"] for f in study.figures if f.parameters["kernel"] == "gaussian"})
     readings = len(sigmas) > 1
     rows: list[list[Entry]] = []

@@ -39,7 +39,7 @@ def p_entry(result: TestResult | None, source: str = "") -> Entry:
 
 
 def ftest(studies: Studies) -> list[Table]:
-    """A matrix of p-values a data set, the labelbooks of each machine, and the paper's claims."""
+    """One matrix of p-values per data set, the labelbooks of each machine, and the paper's claims."""
     study = studies[STUDY]
     labels = [entry.label for entry in study.config.datasets]
     tables = [_matrix(studies, dataset) for dataset in labels]

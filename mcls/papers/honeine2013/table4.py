@@ -76,7 +76,7 @@ def _mark_of(found: StudyRow | None, dataset: str, machine: str, labelbook: str)
 
 
 def table4(studies: Studies) -> list[Table]:
-    """All in the paper's shape, then one table a data set with everything."""
+    """All in the paper's shape, then one table per data set with everything."""
     return [_overview(studies), *(_dataset_table(studies, dataset) for dataset in DATASETS)]
 
 

@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from mcls.evaluation.protocols import hold_out_rows
-from mcls.evaluation.scaling import scale_dataset
 from mcls.experiments.cells import Cell
+from mcls.experiments.refitting import fit_again
 from mcls.packing import unpack
 from mcls.reporting.plots import Pictures
 from mcls.reporting.plots.regions import paint_regions
@@ -38,10 +38,9 @@ def decision_regions(studies: Studies) -> Figure | None:
 
 
 def _regions(ax: Any, cell: Cell) -> None:
-    data = cell.dataset.load()
-    X = scale_dataset(data.X, cell.scaling)
-    train, test = hold_out_rows(data.y, cell.settings["train"], cell.seed, None)
-    machine = cell.estimator().fit(X[train], data.y[train])
+    y = cell.dataset.load().y
+    train, test = hold_out_rows(y, cell.settings["train"], cell.seed, None)
+    machine, data, X = fit_again(cell, {}, train)
     paint_regions(ax, machine, data.X, X)
     for c in range(data.n_classes):
         for rows, face, size in ((train, COLOURS[c], 16), (test, "white", 30)):

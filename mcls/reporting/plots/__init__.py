@@ -5,7 +5,12 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import multiprocessing
+import signal
+import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -98,18 +103,37 @@ Begun = dict[str, Any]
 
 @contextlib.contextmanager
 def drawing(out: Path, quick: bool) -> Iterator[Begun]:
-    """Begin to draw all plots in a process beside this one, where there is a core for it."""
-    from joblib.externals.loky import ProcessPoolExecutor, cpu_count
+    """Begin to draw all plots in a process beside this one, where there is a core for it.
 
-    if cpu_count() < 2:
+    The process is a fork, begun before anything was computed here: it has what is imported already, which a new one
+    would import once more. Where there is no fork, nothing is begun and all is drawn here.
+    """
+    from joblib import cpu_count
+
+    if sys.platform != "linux" or cpu_count() < 2:
         yield {}
         return
-    executor = ProcessPoolExecutor(max_workers=1, env={"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
+    import mcls.reporting.plots.style  # noqa: F401  (for both processes)
+
+    executor = ProcessPoolExecutor(1, multiprocessing.get_context("fork"), initializer=_alone)
     try:
-        ours = {name: plot for name, plot in PLOTS.items() if plugins.origin_of("plot", name) is None}
-        yield {name: executor.submit(_draw_there, plot, out, quick) for name, plot in ours.items()}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # BLAS has threads, which sleep and know of forks
+            begun = {name: executor.submit(_draw_there, plot, out, quick) for name, plot in PLOTS.items()}
+        yield begun
     finally:
-        executor.shutdown(kill_workers=True)
+        executor.shutdown(wait=False, cancel_futures=True)
+        for process in multiprocessing.active_children():
+            process.terminate()
+
+
+def _alone() -> None:
+    """Leave the signals of the terminal to the parent, and end when it says so."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(1)
 
 
 @functools.cache

@@ -29,7 +29,12 @@ def own_error_bars(names: Sequence[str], panels: Mapping[str, Sequence[Line]]) -
     return bars_figure(names, names, bars)
 
 
-def bars_figure(names: Sequence[str], bands: Sequence[str], panels: Mapping[str, Pairs]) -> Figure | None:
+_MEANING = "error in percent: mean, and bar from the best to the worst replicate"
+
+
+def bars_figure(
+    names: Sequence[str], bands: Sequence[str], panels: Mapping[str, Pairs], meaning: str = _MEANING
+) -> Figure | None:
     """Panels of (our, the paper's) bars; those without any of ours are left out. Equal ``bands`` share a ground."""
     panels = {dataset: bars for dataset, bars in panels.items() if any(mine for mine, _ in bars)}
     if not panels:
@@ -52,7 +57,7 @@ def bars_figure(names: Sequence[str], bands: Sequence[str], panels: Mapping[str,
         ax.tick_params(axis="y", length=0)
     axes[0].set_yticks(range(len(names)), names)
     axes[0].set_ylim(len(names) - 0.5, -0.5)
-    figure.supxlabel("error in percent: mean, and bar from the best to the worst replicate", fontsize=9)
+    figure.supxlabel(meaning, fontsize=9)
     if printed:
         for label, colour, marker in zip(("ours", "the paper's"), _COLOURS, _MARKERS):
             axes[0].plot([], [], marker=marker, color=colour, markersize=4, label=label)

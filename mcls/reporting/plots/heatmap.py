@@ -16,7 +16,7 @@ from mcls.packing import unpack
 from mcls.reporting.plots.style import new_figure
 from mcls.reporting.studies import StudyRow
 
-_SYMBOLS = {"sigma": "σ", "gamma": "γ"}
+SYMBOLS = {"sigma": "σ", "gamma": "γ"}
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MOST_NUMBERS = 144  # a grid with more points gets no number in each cell
 
@@ -37,7 +37,7 @@ def heatmap(found: StudyRow, replicate: int = 0) -> Figure:
     result = record["result"]
     names = result["grid"]["names"]
     errors, values, chosen = grid_errors(result), result["grid"]["values"], result["chosen"][0]
-    x, y = _axes(found, names)
+    x, y = chosen_axes(found, names)
     held = {name: chosen[name] for name in names if name not in (x, y)}
     index = tuple(slice(None) if n in (x, y) else values[n].index(chosen[n]) for n in names)
     errors = errors[index]  # two axes are left, in the order of names
@@ -63,7 +63,7 @@ def choices(found: StudyRow, replicate: int | None = None) -> Figure:
     records = found.records if replicate is None else [found.records[replicate]]
     points = [point for record in records if record is not None for point in record["result"]["chosen"]]
     values = {name: list(v) for name, v in found.row.cells[0].grid.items() if len(v) > 1}
-    x, y = _axes(found, list(values))
+    x, y = chosen_axes(found, list(values))
     counts = np.zeros((len(values[y]), len(values[x])), dtype=int)
     for point in points:
         counts[values[y].index(point[y]), values[x].index(point[x])] += 1
@@ -77,7 +77,7 @@ def choices(found: StudyRow, replicate: int | None = None) -> Figure:
     )
 
 
-def _axes(found: StudyRow, names: Sequence[str]) -> tuple[str, str]:
+def chosen_axes(found: StudyRow, names: Sequence[str]) -> tuple[str, str]:
     """The parameters of the two axes."""
     if len(names) < 2:
         tuned = names[0] if names else "none"
@@ -128,7 +128,7 @@ def paint(ax: Any, errors: np.ndarray, axes: dict[str, list[Any]], chosen: tuple
             ax.text(j, i, text, ha="center", va="center", fontsize=7, color=ink)
     ax.set_xticks(range(len(xs)), [power(v) for v in xs])
     ax.set_yticks(range(len(ys)), [power(v) for v in ys])
-    ax.set(xlabel=_SYMBOLS.get(x, x), ylabel=_SYMBOLS.get(y, y))
+    ax.set(xlabel=SYMBOLS.get(x, x), ylabel=SYMBOLS.get(y, y))
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     # Red on white: seen on every colour of the map, by everybody.

@@ -1,136 +1,219 @@
-"""Figures of any experiment: the errors of its machines, their ranks, and where on the grid the choices fell."""
+"""Figures of any experiment or suite: errors, intervals, ranks, grids, sweeps, confusion, decision regions."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
 from mcls.errors import McLsError, unknown_name
-from mcls.experiments.compare import machine_label, ranking
-from mcls.reporting.plots.errors import own_error_bars
+from mcls.evaluation.resampling_tests import corrected_ttest
+from mcls.reporting.board import ALPHA, Board, share_tested
+from mcls.reporting.plots.confusion import confusion_figure
+from mcls.reporting.plots.errors import Pairs, bars_figure, own_error_bars
 from mcls.reporting.plots.heatmap import choices, heatmap
 from mcls.reporting.plots.ranks import critical_difference
+from mcls.reporting.plots.regions import plane_figure
 from mcls.reporting.plots.style import STYLE, save
-from mcls.reporting.studies import Studies, Study, StudyRow
+from mcls.reporting.plots.sweep import sweep_curves
+from mcls.reporting.studies import StudyRow
 from mcls.specs import parse_spec
 
-ALPHA = 0.05
-#: What an experiment can be drawn as.
-KINDS = ("grid", "errors", "ranks")
-Drawn = Iterator[tuple[str, Figure | McLsError]]  # the end of the file's name, and the figure or why there is none
+#: What an experiment can be drawn as → caption.
+CAPTIONS = {
+    "grid": "Heat map of the grid search",
+    "errors": "Errors of the machines, mean with best and worst replicate",
+    "ranks": "Critical-difference diagram of the average ranks",
+    "intervals": "Mean errors with 95 % intervals of the corrected resampled t-test",
+    "sweep": "Cross-validation error over one parameter, a curve per value of the other",
+    "confusion": "Confusion of the classes",
+    "regions": "Decision regions in the plane of the two features",
+}
+KINDS = tuple(CAPTIONS)
+#: Kinds that one picture of the whole shows; the others have one per data set or machine, and a selection.
+_WHOLE = ("errors", "ranks", "intervals")
+Drawn = Iterator[
+    tuple[str, "Figure | McLsError"]
+]  # the end of the file's name, and the figure or why there is none
+Refit = Callable[[StudyRow], Any]
 
 
 def draw_own(
     kind: str,
-    studies: Studies,
-    experiment: str,
+    board: Board,
     tell: Callable[[str], None],
     dataset: str | None = None,
     machine: str | None = None,
     replicate: int | None = None,
-) -> list[Path]:
-    """Draw an experiment into ``figures/``; ``tell`` hears what had to be left out.
+    metric: str | None = None,
+    refit: Refit | None = None,
+) -> dict[str, list[Path]]:
+    """Draw an experiment into ``figures/``: file stem → files; ``tell`` hears what had to be left out.
 
-    ``dataset``, ``machine`` and ``replicate`` narrow ``grid``, which otherwise has a map per data set and machine.
+    ``dataset``, ``machine`` and ``replicate`` narrow what has a picture per data set and machine. ``refit`` gives the
+    fitted machine of a row for ``regions``: nothing is fitted here.
     """
     if kind not in KINDS:
         raise unknown_name("figure of an experiment", kind, KINDS)
-    study = studies.experiment(experiment)
-    command = "mcls tables --all --quick" if studies.quick else f"mcls run {study.source}"
-    command += "" if studies.root == Path("results") else f" --out {studies.root}"
-    files: list[Path] = []
+    if kind in _WHOLE and (dataset, machine, replicate) != (None, None, None):
+        raise McLsError(
+            f"--dataset, --machine and --replicate go with {', '.join(k for k in KINDS if k not in _WHOLE)}"
+        )
+    makers: Mapping[str, Callable[[], Drawn]] = {
+        "grid": lambda: _grids(board, dataset, machine, replicate),
+        "errors": lambda: iter([("", _errors(board))]),
+        "ranks": lambda: iter([("", _ranks(board, metric))]),
+        "intervals": lambda: iter([("", _intervals(board))]),
+        "sweep": lambda: _each(board, dataset, machine, sweep_curves),
+        "confusion": lambda: _confusions(board, dataset, machine),
+        "regions": lambda: _regions(board, dataset, machine, refit),
+    }
+    drawn: dict[str, list[Path]] = {}
     reasons: list[McLsError] = []
     with mpl.rc_context(STYLE):
-        if kind == "grid":
-            figures = _grids(study, dataset, machine, replicate, command)
-        else:
-            figures = iter([("", _errors(study, command) if kind == "errors" else _ranks(study))])
-        for ending, figure in figures:
+        for ending, figure in makers[kind]():
             if isinstance(figure, McLsError):
                 reasons.append(figure)
                 continue
-            stem = re.sub(r"[^A-Za-z0-9._]+", "-", f"{experiment_name(study)}-{kind}{ending}").strip("-")
-            files += save(figure, studies.out / "figures", stem)
-    if not files:
+            stem = re.sub(r"[^A-Za-z0-9._]+", "-", f"{board.name}-{kind}{ending}").strip("-")
+            drawn[stem] = save(figure, board.out / "figures", stem)
+    if not drawn:
         raise reasons[0]
     for reason in reasons:
         tell(f"not drawn: {reason}")
-    return files
+    return drawn
 
 
-def experiment_name(study: Study) -> str:
-    """The name of an experiment, with the folder of a comparison, of which there are many."""
-    folder = Path(study.source).parent.name
-    return f"{study.name}-{folder}" if study.name == "compare" and folder else study.name
+def _errors(board: Board) -> Figure | McLsError:
+    panels = {
+        dataset: [
+            row.line for row in (board.rows.get((dataset, name)) for name in board.machines) if row is not None
+        ]
+        for dataset in board.datasets
+        if all((dataset, name) in board.rows for name in board.machines)
+    }
+    figure = own_error_bars(board.machines, panels)
+    return figure or McLsError(f"{board.name}: no row has all its cells; to run them: {board.command}")
 
 
-def _errors(study: Study, command: str) -> Figure | McLsError:
-    lines = [[f.line for f in study.figures if f.dataset == entry.label] for entry in study.config.datasets]
-    panels = dict(zip([entry.label for entry in study.config.datasets], lines))
-    figure = own_error_bars(_row_names(study), panels)
-    return figure or McLsError(f"{study.name}: no row has all its cells; to run them: {command}")
-
-
-def _ranks(study: Study) -> Figure | McLsError:
-    names = _row_names(study)
-    means = [np.nan if f.line.mean is None else f.line.mean for f in study.figures]
-    table = np.array(means, dtype=float).reshape(-1, len(names))  # (data sets, machines)
-    result = ranking(table, ALPHA) if len(names) > 1 else None
-    if result is not None:
-        return critical_difference(names, result, study.protocol)
-    complete = int(np.isfinite(table).all(axis=1).sum())
-    return McLsError(
-        "ranks need at least two machines, and two data sets on which all of them are done; "
-        f"{study.name} has {len(names)} and {complete}"
+def _intervals(board: Board) -> Figure | McLsError:
+    panels: dict[str, Pairs] = {
+        d: [(_interval(board, d, m), None) for m in board.machines] for d in board.datasets
+    }
+    meaning = "error in percent: mean, and 95 % interval that allows for overlapping training rows"
+    figure = bars_figure(board.machines, board.machines, panels, meaning)
+    return figure or McLsError(
+        f"{board.name}: no row has all its cells and the errors of their splits; to run them: {board.command}"
     )
 
 
-def _grids(study: Study, dataset: str | None, machine: str | None, replicate: int | None, command: str) -> Drawn:
-    """One map per row: of the errors where the protocol is one search over all rows, else of the choices."""
-    rows = [f for f in study.figures if dataset in (None, f.dataset) and (machine is None or _is(f, machine))]
+def _interval(board: Board, dataset: str, machine: str) -> tuple[float, float, float] | None:
+    row = board.rows.get((dataset, machine))
+    splits = row.split_values("error") if row is not None else None
+    if row is None or splits is None or splits.size < 2:
+        return None
+    found = corrected_ttest(splits.ravel(), np.zeros(splits.size), share_tested(row, splits))
+    return 100 * max(found.low, 0.0), 100 * found.difference, 100 * min(found.high, 1.0)
+
+
+def _ranks(board: Board, metric: str | None) -> Figure | McLsError:
+    chosen = board.metrics[0] if metric is None else board.metric(metric)
+    result = board.ranking(chosen, ALPHA)
+    if result is not None:
+        said = "" if chosen.name == "error" else f", {chosen.name}"
+        return critical_difference(board.machines, result, " and ".join(board.protocols) + said)
+    complete = int(np.isfinite(board.means(chosen)).all(axis=1).sum())
+    return McLsError(
+        "ranks need at least two machines, and two data sets on which all of them are done; "
+        f"{board.name} has {len(board.machines)} and {complete}"
+    )
+
+
+def _chosen(board: Board, dataset: str | None, machine: str | None) -> dict[tuple[str, str], StudyRow]:
+    """The rows that the user has narrowed a figure to."""
+    rows = {
+        key: row
+        for key, row in board.rows.items()
+        if dataset in (None, row.dataset) and (machine is None or _is(row, machine))
+    }
     if not rows:
-        known = ", ".join(dict.fromkeys(f"{f.dataset} {f.row.machine}" for f in study.figures))
-        wanted = " ".join(word for word in (dataset, machine and machine_label(machine)) if word)
-        raise McLsError(f"{study.name} has no row '{wanted}'; it has: {known}")
-    if replicate is not None and replicate >= len(rows[0].records):
-        raise McLsError(f"{study.name} has the replicates 0 to {len(rows[0].records) - 1}, got {replicate}")
-    published = study.protocol == "published"
-    at = 0 if published and replicate is None else replicate
+        known = ", ".join(dict.fromkeys(f"{row.dataset} {row.row.machine}" for row in board.rows.values()))
+        wanted = " ".join(word for word in (dataset, machine) if word)
+        raise McLsError(f"{board.name} has no row '{wanted}'; it has: {known}")
+    return rows
+
+
+def _ending(row: StudyRow, seen: Counter[str]) -> str:
+    ending = "-".join(["", row.dataset, row.row.machine, *filter(None, (row.row.labelbook, row.row.options))])
+    seen[ending] += 1
+    return ending + (f"-{seen[ending]}" if seen[ending] > 1 else "")
+
+
+def _each(board: Board, dataset: str | None, machine: str | None, make: Callable[[StudyRow], Figure]) -> Drawn:
+    """One picture per row."""
     seen: Counter[str] = Counter()
-    for found in rows:
-        row = found.row
-        ending = "-".join(["", found.dataset, row.machine, *filter(None, (row.labelbook, row.options))])
-        seen[ending] += 1
-        ending += f"-{seen[ending]}" if seen[ending] > 1 else ""
-        ending += "" if at is None else f"-{at}"
+    for row in _chosen(board, dataset, machine).values():
+        ending = _ending(row, seen)
+        try:
+            if not row.complete:
+                raise McLsError(f"{row.dataset} {row.row.machine}: {row.line.state}; to run them: {board.command}")
+            yield ending, make(row)
+        except McLsError as error:
+            yield ending, error
+
+
+def _grids(board: Board, dataset: str | None, machine: str | None, replicate: int | None) -> Drawn:
+    """One map per row: of the errors where the protocol is one search over all rows, else of the choices."""
+    seen: Counter[str] = Counter()
+    for found in _chosen(board, dataset, machine).values():
+        row, count = found.row, len(found.records)
+        if replicate is not None and replicate >= count:
+            raise McLsError(f"{board.name} has the replicates 0 to {count - 1}, got {replicate}")
+        published = row.protocol == "published"
+        at = 0 if published and replicate is None else replicate
+        ending = _ending(found, seen) + ("" if at is None else f"-{at}")
         missing = [r for r, record in enumerate(found.records) if record is None and at in (None, r)]
         try:
             if missing:
                 raise McLsError(
-                    f"{found.dataset} {row.machine}: replicate {missing[0]} has not been run; to run it: {command}"
+                    f"{found.dataset} {row.machine}: replicate {missing[0]} has not been run; to run it: "
+                    f"{board.command}"
                 )
             yield ending, heatmap(found, at or 0) if published else choices(found, at)
         except McLsError as error:
             yield ending, error
 
 
-def _row_names(study: Study) -> list[str]:
-    """What tells the rows of a data set apart: machine and options, and the labelbook where there are several."""
-    rows = [f.row for f in study.figures[: len(study.figures) // len(study.config.datasets)]]
-    several = Counter(row.machine for row in rows)
-    return [
-        ", ".join(filter(None, (row.machine, row.labelbook if several[row.machine] > 1 else "", row.options)))
-        for row in rows
-    ]
+def _confusions(board: Board, dataset: str | None, machine: str | None) -> Drawn:
+    rows = _chosen(board, dataset, machine)
+    for name in dict.fromkeys(d for d, _ in rows):
+        of = {m: row for (d, m), row in rows.items() if d == name and row.complete}
+        try:
+            if not of:
+                raise McLsError(f"{name}: no row has all its cells; to run them: {board.command}")
+            yield f"-{name}", confusion_figure(name, of)
+        except McLsError as error:
+            yield f"-{name}", error
+
+
+def _regions(board: Board, dataset: str | None, machine: str | None, refit: Refit | None) -> Drawn:
+    def make(row: StudyRow) -> Figure:
+        if refit is None:
+            raise McLsError("regions are drawn by: mcls plot regions NAME, which fits the machines again")
+        return plane_figure(refit(row), f"{row.dataset}: {row.row.machine}")
+
+    return _each(board, dataset, machine, make)
 
 
 def _is(found: StudyRow, machine: str) -> bool:
     """Whether a row is the machine that the user named, with at least the options given."""
-    name, options = parse_spec(machine_label(machine))
-    return found.row.machine == name and all(found.parameters.get(key) == value for key, value in options.items())
+    name, options = parse_spec(machine)
+    return found.row.machine.lower() == name.lower() and all(
+        found.parameters.get(key) == value for key, value in options.items()
+    )

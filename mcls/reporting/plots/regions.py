@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
 
-from mcls.reporting.plots.style import COLOURS
+from mcls.errors import McLsError
+from mcls.reporting.plots.style import COLOURS, MARKERS, new_figure
 
 _STEPS = 300
 
@@ -39,3 +41,21 @@ def paint_regions(ax: Any, machine: Any, raw: np.ndarray, scaled: np.ndarray) ->
     )
     for c in range(ell):
         ax.contour(xs, ys, Z == c, levels=[0.5], colors="0.2", linewidths=0.8)
+
+
+def plane_figure(fitted: Any, title: str) -> Figure:
+    """Regions and rows of a machine that was fitted to two features (see ``mcls.experiments.refitting``)."""
+    data = fitted.data
+    if data.d != 2:
+        raise McLsError(f"{title}: decision regions need a data set of two features, this one has {data.d}")
+    if data.n_classes > len(COLOURS):
+        raise McLsError(f"{title}: decision regions are drawn for at most {len(COLOURS)} classes")
+    figure = new_figure(4.6, 4.2)
+    ax = figure.subplots()
+    paint_regions(ax, fitted.machine, data.X, fitted.X)
+    for c, name in enumerate(data.classes):
+        xs, ys = data.X[data.y == c].T
+        ax.scatter(xs, ys, s=16, marker=MARKERS[c], color=COLOURS[c], linewidths=0, label=name)
+    ax.set(xlabel=data.feature_names[0], ylabel=data.feature_names[1], title=title)
+    figure.legend(loc="outside lower center", ncols=min(data.n_classes, 4))
+    return figure

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from mcls.experiments.store import write_file
@@ -41,12 +44,29 @@ def new_figure(width: float, height: float) -> Figure:
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     """Write ``name.png`` and ``name.svg`` to a folder; a PNG that was made of the very same drawing is kept."""
     png, svg = (folder / f"{name}{suffix}" for suffix in (".png", ".svg"))
-    drawing = _bytes(figure, "svg", {"Date": None})
+    with _laid_out(figure):
+        drawing = _bytes(figure, "svg", {"Date": None})
     write_file(svg, drawing)
     digest = hashlib.sha256(drawing).hexdigest()
     if not (png.is_file() and f"Source\0{digest}".encode() in png.read_bytes()):
         write_file(png, _bytes(figure, "png", {"Software": None, "Source": digest}))
     return [png, svg]
+
+
+@contextlib.contextmanager
+def _laid_out(figure: Figure) -> Iterator[None]:
+    """Lay the figure out for an SVG here: matplotlib would draw the whole of it once more to do so."""
+    engine = figure.get_layout_engine()
+    FigureCanvasSVG(figure)
+    if engine is not None:
+        with mpl.rc_context(STYLE):
+            figure.set_dpi(DPI)
+            engine.execute(figure)
+        figure.set_layout_engine(None)  # a place holder ("none") would be asked to draw too
+    try:
+        yield
+    finally:
+        figure.set_layout_engine(engine)
 
 
 def _bytes(figure: Figure, kind: str, metadata: dict[str, Any]) -> bytes:

@@ -1,0 +1,120 @@
+"""Choose parameters on growing samples: widths that few rows rule out are never tried on all of them.
+
+A sweep of n rows costs n² to n³ operations per kernel width, and most widths of an automatic grid are far off. So the
+whole grid is searched, exactly, on a stratified sample of 500 rows; what is not significantly worse than the best there
+on 1500, and so on; what is left on all rows. Errors of two widths are compared on the same folds: a width stays if its
+smallest error is within one standard error of the best one, the standard error being that of the difference over the
+folds, or of the best error where that is larger. More rows bear narrower kernels, so the next narrower width stays too.
+
+The strength γ of the regularisation weighs against a sum over the rows, and is not carried from a sample to all rows:
+at each step the strengths around the good ones are swept again, and further ones where the best lies at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from mcls.evaluation.grid import GridResult, choose
+from mcls.models.grids import Ladder, as_grid, extend
+
+Array = np.ndarray
+Point = dict[str, Any]
+#: Searches some grids on a stratified sample of so many rows; None: on all of them.
+Sweep = Callable[[int | None, Sequence[Mapping[str, list[Any]]]], GridResult]
+
+WIDTH = "sigma"
+#: Rows of the samples. Each is three times the one before: together they cost little beside the last.
+SIZES = (500, 1500, 4500)
+
+
+def sizes_below(n: int) -> list[int]:
+    """The samples that are worth their time before n rows are searched.
+
+    >>> sizes_below(4000), sizes_below(900)
+    ([500, 1500], [])
+    """
+    return [size for size in SIZES if 2 * size <= n]
+
+
+def grow(
+    grid: Mapping[str, list[Any]],
+    ladders: Mapping[str, Ladder],
+    sizes: Sequence[int],
+    sweep: Sweep,
+    smoother: Mapping[str, int],
+) -> GridResult:
+    """Search an automatic grid on samples of growing size and what is left of it on all rows.
+
+    Parameters
+    ----------
+    grid : dict
+        Values of every parameter to begin with.
+    ladders : dict
+        The values that each automatic parameter may take; the width ``sigma`` among them.
+    sizes : list of int
+        Rows of the samples.
+    sweep : callable
+        Searches some grids on a sample of so many rows, or on all of them.
+    smoother : dict
+        Direction of each parameter, as ``mcls.evaluation.grid.choose`` takes it.
+
+    Returns
+    -------
+    GridResult
+        Of the last step alone, on all rows.
+    """
+    points: Sequence[Mapping[str, list[Any]]] = [grid]
+    tried: set[float] = set()  # widths that some step has judged
+    for i, size in enumerate(sizes):
+        found = sweep(size, points)
+        if i == 0:
+            found = extend(found, ladders, lambda grids: sweep(size, grids), smoother)  # noqa: B023
+        tried |= {point[WIDTH] for point in found.points}
+        points = _left(found, ladders)
+    found = sweep(None, points)
+    tried |= {point[WIDTH] for point in found.points}
+    while True:
+        found = replace(found, best=choose(found.points, found.losses, smoother))
+        further = _further(found, ladders, tried)
+        if not further:
+            return found
+        tried |= {point[WIDTH] for point in further}
+        found = found.joined(sweep(None, [as_grid(point) for point in further]))
+
+
+def _left(found: GridResult, ladders: Mapping[str, Ladder]) -> list[dict[str, list[Any]]]:
+    """Grids of the points that may be best with more rows: one per width that stays."""
+    losses = found.metric.as_loss(found.fold_values[found.metric.name])  # (points, folds)
+    best = losses[found.losses.argmin()]
+    excess = losses - best
+    known = (~np.isnan(excess)).sum(axis=1)
+    # The difference over few folds may happen to be steady: never less than the standard error of the best itself.
+    error = np.maximum(np.nanstd(excess, axis=1), np.nanstd(best)) / np.sqrt(np.maximum(known - 1, 1))
+    good = [found.points[i] for i in np.flatnonzero(np.nanmean(excess, axis=1) <= error + 1e-12)]
+    widths = {point[WIDTH] for point in good}
+    narrower = ladders[WIDTH].around(min(widths), 1)[0]
+    values = {name: sorted({point[name] for point in good}) for name in good[0]}
+    for name, ladder in ladders.items():
+        if name != WIDTH:
+            steps = [step for value in values[name] for step in ladder.around(value, 1)]
+            values[name] = sorted(set(steps))
+    return [{**values, WIDTH: [width]} for width in sorted({*widths, narrower})]
+
+
+def _further(found: GridResult, ladders: Mapping[str, Ladder], tried: set[float]) -> list[Point]:
+    """What to sweep beside the best point: strengths beyond those swept at its width, and widths never tried."""
+    best = found.best_point
+    known = {tuple(point.items()) for point in found.points}
+    beside = []
+    for name, ladder in ladders.items():
+        near = [value for value in ladder.around(best[name], 1) if value != best[name]]
+        if name == WIDTH:
+            strengths = [p for p in found.points if p[WIDTH] == best[WIDTH]]
+            beside += [{**point, WIDTH: width} for width in near if width not in tried for point in strengths]
+        elif any(tuple({**best, name: value}.items()) not in known for value in near):
+            beside += [{**best, name: value} for value in ladder.around(best[name], 2)]
+    return [point for point in beside if tuple(point.items()) not in known]

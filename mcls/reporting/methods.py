@@ -1,0 +1,139 @@
+"""The "methods" paragraph of a study, in words that a paper can use, from what its parts declare."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mcls.errors import McLsError
+from mcls.evaluation.protocols import get_protocol
+from mcls.experiments.cells import Cell
+from mcls.machines.registry import get_machine
+from mcls.reporting.board import Board
+from mcls.reporting.plots.heatmap import power
+
+_SCALING = {
+    "dataset": "Features were scaled to [−1, 1] over each data set",
+    "fold": "Features were scaled to [−1, 1] from the training rows of each split alone",
+    "standard": "Features were standardised over each data set",
+    "none": "Features were used as they are",
+}
+_SYMBOLS = {"gamma": "γ", "sigma": "σ", "lambda1": "λ₁", "lambda2": "λ₂"}
+
+
+def methods(board: Board, reference: str | None, ranked: bool) -> str:
+    """A paragraph: data, machines, parameters, protocol, metrics, tests, software."""
+    sentences = [_data(board), _machines(board), *_grids(board), *_protocols(board)]
+    scalings = list(dict.fromkeys(row.row.cells[0].scaling for row in board.rows.values()))
+    sentences.append(" or ".join(_SCALING.get(scaling, scaling) for scaling in scalings) + ".")
+    measured = "; ".join(f"{metric.name} is the {metric.summary}" for metric in board.metrics)
+    sentences.append(f"We report the mean and standard deviation over the replicates ({measured}).")
+    if reference is not None:
+        test = "5×2cv F-test" if board.protocols == ["5x2cv"] else "corrected resampled t-test"
+        sentences.append(
+            f"Differences to {reference} were tested on the same splits by the {test}, with Holm's correction for the "
+            "number of machines."
+        )
+    if ranked:
+        sentences.append(
+            "Average ranks over the data sets were compared by Friedman's test and Nemenyi's critical difference."
+        )
+    return " ".join([*sentences, _software(board)])
+
+
+def _listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _data(board: Board) -> str:
+    shown = []
+    for name in board.datasets:
+        data = next(row.data for (dataset, _), row in board.rows.items() if dataset == name)
+        shown.append(f"{name} ({data.n} rows, {len(data.classes)} classes)")
+    noun = "the data set" if len(shown) == 1 else f"{len(shown)} data sets:"
+    return f"Experiments were run on {noun} {_listed(shown)}."
+
+
+def _machines(board: Board) -> str:
+    shown = []
+    for label in board.machines:
+        name = label.split(", ")[0]
+        summary, reference = described(name)
+        shown.append(f"{label} ({'; '.join(filter(None, (summary, reference)))})" if summary else label)
+    return f"We judged {_listed(shown)}."
+
+
+def described(machine: str) -> tuple[str, str]:
+    """Summary and reference of a machine; empty for one of a plug-in that is not loaded."""
+    try:
+        entry = get_machine(machine)
+    except McLsError:
+        return "", ""
+    return entry.summary, entry.reference
+
+
+def _grids(board: Board) -> list[str]:
+    """A sentence per different grid, with the machines that share it."""
+    grids: dict[str, list[str]] = {}
+    for (_, machine), row in board.rows.items():
+        grid = {name: values for name, values in row.row.cells[0].grid.items() if len(values) > 1}
+        text = _listed([f"{_SYMBOLS.get(n, n)} ∈ {_values(v)}" for n, v in grid.items()]) if grid else ""
+        known = grids.setdefault(text, [])
+        if machine not in known:
+            known.append(machine)
+    tuned = [f"{_listed(names)}: {text}" for text, names in grids.items() if text]
+    fixed = [f"{_listed(names)} had fixed parameters." for text, names in grids.items() if not text]
+    return ([f"Parameters were chosen on grids ({'; '.join(tuned)})."] if tuned else []) + fixed
+
+
+def _values(values: Sequence[Any]) -> str:
+    shown = [power(value) for value in values]
+    if len(shown) > 3 and all(re.fullmatch("2[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+", text) for text in shown):
+        return f"{{{shown[0]}, …, {shown[-1]}}}"
+    return f"{{{', '.join(f'{v:g}' if isinstance(v, float) else str(v) for v in values)}}}"
+
+
+def _protocols(board: Board) -> list[str]:
+    told: dict[str, None] = {}
+    for row in board.rows.values():
+        told[_protocol(row.row.cells[0], len(row.row.cells))] = None
+        if row.row.nested:
+            told["Beside it: " + _protocol(row.row.nested[0], len(row.row.nested))] = None
+    return list(told)
+
+
+def _protocol(cell: Cell, replicates: int) -> str:
+    try:
+        entry = get_protocol(cell.protocol)
+        words = filled(entry.words, cell.settings) if entry.words else entry.summary
+    except McLsError:  # a plug-in's, which is not loaded
+        words = cell.protocol
+    grouped = ", rows with equal features kept together" if cell.grouped else ""
+    times = f", repeated {replicates} times with different random splits" if replicates > 1 else ""
+    return f"The protocol was {words}{grouped}{times} (seed derived from the experiment's)."
+
+
+def filled(words: str, settings: Mapping[str, Any]) -> str:
+    """A protocol's words with its settings.
+
+    >>> filled("stratified {folds}-fold cross-validation", {"folds": "loo"})
+    'leave-one-out cross-validation'
+    """
+    text = words.format(**settings)
+    text = re.sub(r"(?:stratified )?(nested )?loo-fold", r"\1leave-one-out", text)
+    return re.sub(r"(?:stratified )?(nested )?logo-fold", r"\1leave-one-group-out", text)
+
+
+def _software(board: Board) -> str:
+    for row in board.rows.values():
+        for record in row.records:
+            if record is not None:
+                packages = record["environment"].get("packages", {})
+                named = [
+                    f"{name} {packages[name]}" for name in ("mcls", "scikit-learn", "numpy") if packages.get(name)
+                ]
+                plugged = [each.row.cells[0].plugins for each in board.rows.values()]
+                libraries = {name: text for of in plugged for name, text in of.items() if " " not in name}
+                return f"Software: {', '.join(named + [f'{k} {v}' for k, v in libraries.items()])}."
+    return ""

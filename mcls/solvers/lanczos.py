@@ -1,0 +1,288 @@
+"""Certified out-of-fold classes of (K + γI)α = Y for many rows, by block Lanczos: no decomposition, no factorisation.
+
+**Galerkin.** Let A = K + γI be the system of the training rows of a fold and V an orthonormal basis of the Krylov space
+that starts from the class indicators, with T = VᵀKV. One basis serves *every* γ: α̂ = V(T + γI)⁻¹VᵀY. T is a band, so
+a γ costs next to nothing; and the bases of all folds advance together, by one product of K with a wide block. The
+residual r = Y − Aα̂ is that of the last block, known without a product.
+
+**Certificate.** For a row x outside the fold, with κ_x its kernel values to the training rows and t = Vᵀκ_x, put
+g = V(T + γI)⁻¹t. Since Vᵀr = 0, the error of the score is
+
+    κ_xᵀ(α − α̂) = κ_xᵀA⁻¹r = (κ_x − Ag)ᵀA⁻¹r.
+
+In the norm of A⁻¹, ‖κ_x − Ag‖² = κ_xᵀA⁻¹κ_x − κ_xᵀg ≤ κ(x, x) − tᵀ(T + γI)⁻¹t for a positive semi-definite
+kernel, and ‖r‖² ≤ rᵀr/γ. In the plain norm, ‖κ_x − Ag‖² = ‖κ_x‖² − ‖t‖² + ‖Bs‖², where s is the last block of
+(T + γI)⁻¹t and B the next block of T. Hence
+
+    |f̂(x) − f(x)| ≤ ‖r‖ · min( √(κ(x,x) − tᵀ(T + γI)⁻¹t) / √γ,  ‖κ_x − Ag‖ / γ ).
+
+Where the scores of two classes differ by more than the bound of their difference, the exact scores have the same
+order: the class *is* the exact machine's. The second term follows κ_x, so that the tiny scores of a narrow kernel are
+certified as well as large ones. Blocks are added until every class is certified; a fold that is done leaves the
+product. The scores themselves are as close as the classes need, and no closer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.linalg import LinAlgError, qr, solveh_banded
+
+Array = np.ndarray
+
+#: Fewer rows are decomposed as quickly (``python -m benchmarks certified`` measures where they are).
+FROM_ROWS = 2500
+
+#: Operations of an eigendecomposition, times n³, and how many of its operations one here stands for.
+DECOMPOSITION = 9
+_SLOWER = 2
+
+# Blocks at most: the bases must be held.
+_BLOCKS = 80
+
+# Directions smaller than this, relative to K, are dropped; what they hold counts as residual.
+_NEGLIGIBLE = 1e-11
+
+# Rounding of the products, relative to K: no bound is taken to be smaller.
+_ROUNDING = 1e-13
+
+# Blocks between two certificates, as a share of those there are.
+_CHECK_EVERY = 0.2
+
+# Numbers of the bases that are held at once (2 GB).
+_BASIS_VALUES = 2**28
+
+
+@dataclass
+class Certified:
+    """Asks a sweep for the exact classes rather than the exact scores, and counts what was certified."""
+
+    labels: int = 0
+    certain: int = 0
+
+    def note(self, certain: Sequence[Array]) -> None:
+        """Count the classes of a sweep."""
+        self.labels += sum(each.size for each in certain)
+        self.certain += sum(int(each.sum()) for each in certain)
+
+
+def blocks_worth(n: int, n_classes: int, n_folds: int) -> int:
+    """How many blocks cost about as much as the eigendecomposition of n rows.
+
+    >>> blocks_worth(10_000, 26, 10), blocks_worth(1000, 26, 10)
+    (68, 7)
+    """
+    worth = DECOMPOSITION * n**3 / _SLOWER
+    columns = n_classes * n_folds
+    blocks, spent = 0, 0.0
+    while blocks < min(_BLOCKS, n // (2 * n_classes)):
+        spent += 2.0 * n * n * columns + 6.0 * n * columns * n_classes * blocks
+        if spent > worth:
+            break
+        blocks += 1
+    return blocks
+
+
+@dataclass
+class _Basis:
+    """The Krylov space of one fold: V (n, D), zero on the rows left out, and T = VᵀKV in blocks."""
+
+    test: Array  # the rows left out
+    Y: Array  # (n, ℓ), zero on them
+    V: Array  # (n, most), Fortran order
+    seen: Array  # K_S V (|S|, most)
+    widths: list[int] = field(default_factory=list)  # columns of each block
+    diagonal: list[Array] = field(default_factory=list)
+    below: list[Array] = field(default_factory=list)  # block j + 1 beside block j
+    dropped: float = 0.0  # norm of the directions that were dropped
+    done: bool = False
+
+    @property
+    def size(self) -> int:
+        return sum(self.widths)
+
+    @property
+    def last(self) -> slice:
+        return slice(self.size - self.widths[-1], self.size)
+
+    def start(self) -> None:
+        counts = np.sqrt(np.einsum("ij,ij->j", self.Y, self.Y))
+        self.V[:, : len(counts)] = self.Y / counts
+        self.widths.append(len(counts))
+
+    def extend(self, W: Array, scale: float) -> None:
+        """Take in W = K V_last (n, b), and add the next block, if there is one and room for it."""
+        last = self.last
+        self.seen[:, last] = W[self.test]
+        W[self.test] = 0.0
+        V = self.V[:, : self.size]
+        if self.below:
+            W -= self.V[:, last.start - self.widths[-2] : last.start] @ self.below[-1].T
+        block = self.V[:, last].T @ W
+        W -= self.V[:, last] @ block
+        again = V.T @ W  # all blocks once more: rounding grows with every block that is skipped
+        W -= V @ again
+        block += again[last]
+        self.diagonal.append((block + block.T) / 2)
+        Q, R, pivots = qr(W, mode="economic", pivoting=True, check_finite=False)
+        rank = int((np.abs(R.diagonal()) > _NEGLIGIBLE * scale).sum())
+        self.dropped = float(np.hypot(self.dropped, np.linalg.norm(R[rank:])))
+        below = np.empty((rank, W.shape[1]))
+        below[:, pivots] = R[:rank]
+        self.below.append(below)
+        Q[self.test] = 0.0
+        room = min(rank, self.V.shape[1] - self.size)
+        if room == rank and rank:
+            self.V[:, self.size : self.size + rank] = Q[:, :rank]
+            self.widths.append(rank)
+
+    def band(self) -> Array:
+        """The lower band of T over all blocks but one that has no diagonal block yet."""
+        widths = self.widths[: len(self.diagonal)]
+        D, reach = sum(widths), 2 * max(widths)
+        ab = np.zeros((reach, D))
+        at = 0
+        for j, b in enumerate(widths):
+            tall = np.vstack([self.diagonal[j], self.below[j]]) if j + 1 < len(widths) else self.diagonal[j]
+            for i in range(b):
+                column = tall[i:, i]
+                ab[: len(column), at + i] = column
+            at += b
+        return ab
+
+
+def sweep(
+    K: Array, y: Array, n_classes: int, tests: Sequence[Array], gammas: Sequence[float], gram: Array, most: int
+) -> tuple[list[Array], list[Array]]:
+    """Out-of-fold values of folds that train on all the rows but S, and which classes they certify.
+
+    Parameters
+    ----------
+    K : array (n, n)
+        Positive semi-definite.
+    y : array (n,)
+        Class codes; every fold trains on every class.
+    tests : list of arrays
+        The rows that each fold leaves out, and scores.
+    gammas : list of float
+        Shifts of the diagonal.
+    gram : array (ℓ, ℓ)
+        Gram matrix L of the labels: the class of a row is the largest of f(x)L.
+    most : int
+        Blocks at most.
+
+    Returns
+    -------
+    values : list of arrays (γ, |S|, ℓ)
+        K_(S,−S) α̂^(−S) with the class indicators on the right-hand side.
+    certain : list of bool arrays (γ, |S|)
+        Whether the class is that of the exact solution.
+    """
+    n = len(K)
+    values = [np.full((len(gammas), len(test), n_classes), np.nan) for test in tests]
+    certain = [np.zeros((len(gammas), len(test)), dtype=bool) for test in tests]
+    most = min(most, n // n_classes)
+    at_once = max(1, _BASIS_VALUES // (n * most * n_classes))
+    scale = float(np.abs(K).sum(axis=1).max())
+    for start in range(0, len(tests), at_once):
+        some = range(start, min(start + at_once, len(tests)))
+        _advance(K, y, n_classes, [tests[i] for i in some], gammas, gram, most, scale, values, certain, start)
+    return values, certain
+
+
+def _advance(
+    K: Array,
+    y: Array,
+    n_classes: int,
+    tests: Sequence[Array],
+    gammas: Sequence[float],
+    gram: Array,
+    most: int,
+    scale: float,
+    values: list[Array],
+    certain: list[Array],
+    first: int,
+) -> None:
+    """Advance the bases of some folds until all classes are certified, or there are ``most`` blocks."""
+    n = len(K)
+    bases = []
+    for test in tests:
+        Y = np.eye(n_classes)[y]
+        Y[test] = 0.0
+        basis = _Basis(
+            test, Y, np.empty((n, most * n_classes), order="F"), np.empty((len(test), most * n_classes), order="F")
+        )
+        basis.start()
+        bases.append(basis)
+    norms = [np.einsum("ij,ij->i", rows, rows) for rows in (_outside(K, test) for test in tests)]
+    next_check = 3
+    for j in range(1, most + 1):
+        active = [i for i, basis in enumerate(bases) if not basis.done]
+        if not active:
+            return
+        block = np.hstack([bases[i].V[:, bases[i].last] for i in active])
+        product = K @ block  # every fold in one product
+        at = 0
+        for i in active:
+            width = bases[i].widths[-1]
+            bases[i].extend(product[:, at : at + width], scale)
+            at += width
+        if j < next_check and j < most:
+            ended = [i for i in active if len(bases[i].widths) == len(bases[i].diagonal)]
+        else:
+            ended, next_check = active, j + max(1, int(_CHECK_EVERY * j))
+        for i in ended:
+            place = first + i
+            open_ = ~certain[place].all(axis=1)
+            found = _certify(bases[i], np.asarray(gammas)[open_], K.diagonal()[tests[i]], norms[i], gram, scale)
+            values[place][open_], certain[place][open_] = found
+            bases[i].done = bool(certain[place].all()) or len(bases[i].widths) == len(bases[i].diagonal)
+
+
+def _outside(K: Array, test: Array) -> Array:
+    rows = K[test]
+    rows[:, test] = 0.0
+    return rows
+
+
+def _certify(
+    basis: _Basis, gammas: Array, own: Array, norms: Array, gram: Array, scale: float
+) -> tuple[Array, Array]:
+    """Values (γ, |S|, ℓ) and whether their class is certain (γ, |S|); own is κ(x, x) and norms ‖κ_x‖² (|S|,)."""
+    ab = basis.band()
+    D, ell = ab.shape[1], basis.Y.shape[1]
+    seen, below = basis.seen[:, :D], basis.below[-1]
+    last = slice(D - below.shape[1], D)
+    right = np.zeros((D, ell + len(seen)))
+    right[:ell, :ell] = np.diag(np.sqrt(np.einsum("ij,ij->j", basis.Y, basis.Y)))
+    right[:, ell:] = seen.T
+    spread = np.einsum("ij,ij->i", seen, seen)
+    values = np.full((len(gammas), len(seen), ell), np.nan)
+    certain = np.zeros((len(gammas), len(seen)), dtype=bool)
+    for g, gamma in enumerate(gammas):
+        shifted = ab.copy()
+        shifted[0] += gamma
+        try:
+            solved = solveh_banded(shifted, right, lower=True, check_finite=False)
+        except LinAlgError:
+            continue
+        c, h = solved[:, :ell], solved[:, ell:]
+        F = values[g] = seen @ c
+        lost = (basis.dropped + _ROUNDING * scale) * np.linalg.norm(solved, axis=0)
+        residual = np.linalg.norm(below @ c[last], axis=0) + lost[:ell]  # (ℓ,)
+        kept = np.einsum("ij,ji->i", seen, h)
+        energy = np.sqrt(np.maximum(own - kept, 0.0) + _ROUNDING * own) / np.sqrt(gamma)
+        rest = np.maximum(norms - spread, 0.0) + _ROUNDING * norms
+        plain = (np.sqrt(rest + (np.linalg.norm(below @ h[last], axis=0) + lost[ell:]) ** 2)) / gamma
+        bound = np.minimum(energy, plain)  # (|S|,)
+        scores = F @ gram
+        best = scores.argmax(axis=1)
+        # The difference of two scores is f(x) times a difference of two columns of L.
+        reach = np.abs(gram[:, :, None] - gram[:, None, :])  # (ℓ, ℓ, ℓ)
+        slack = np.einsum("cab,c->ab", reach, residual)[best] * bound[:, None]  # (|S|, ℓ)
+        margin = scores.max(axis=1)[:, None] - scores - slack - 1e-14 * np.abs(scores).max(axis=1)[:, None]
+        margin[np.arange(len(best)), best] = np.inf
+        certain[g] = (margin > 0).all(axis=1)
+    return values, certain

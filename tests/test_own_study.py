@@ -1,0 +1,124 @@
+"""The page on a study of one's own, command by command, and the walk of a study that was killed on its way."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from .reporting.browser import CHROMIUM, Browser
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = (ROOT / "docs" / "own-study.md").read_text(encoding="utf-8")
+MCLS = [sys.executable, "-m", "mcls"]
+
+TABLES = {  # three tables that are not in the project; the third has what tables of the world have
+    "flowers.csv": lambda i: f"{i % 3 + i % 7 / 10},{i * 5 % 11 / 10},{'abc'[i % 3]}",
+    "shapes.csv": lambda i: f"{i % 2 * 2 + i % 5 / 4},{i % 9},{i * 7 % 13},{('round', 'long')[i % 2]}",
+    "clinic.csv": lambda i: ";".join(
+        [
+            f"2024-0{i % 8 + 1}-1{i % 9}",
+            "" if i % 11 == 5 else f"{i % 2 * 3 + i % 7},{i % 10}",
+            ("low", "mid", "high")[i % 3],
+            f"p{i // 4}",
+            ("ill", "well")[i % 2],
+        ]
+    ),
+}
+HEADS = {"flowers.csv": "a,b,kind", "shapes.csv": "u,v,w,kind", "clinic.csv": "day;value;grade;patient;state"}
+STUDY = """\
+datasets:
+  - {path: flowers.csv, target: kind}
+  - {path: shapes.csv, target: kind}
+  - {path: clinic.csv, target: state, group: patient, delimiter: ";", decimal: ",", missing: impute}
+machines: [oneLSM, pipe, {name: hgb, options: {max_iter: 5}}]
+metric: [balanced-error, error]
+protocol: nested
+folds: 2
+inner_folds: 2
+replicates: 2
+grid: {gamma: [0.1, 1], sigma: [1, 4]}
+"""
+PLUGIN = """\
+import mcls
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+mcls.register("pipe", make_pipeline(StandardScaler(), LogisticRegression()), grid={"logisticregression__C": [1, 10]})
+mcls.register("hgb", HistGradientBoostingClassifier(min_samples_leaf=5))
+"""
+
+
+def run(folder, *args, code=0):
+    done = subprocess.run([*MCLS, *map(str, args)], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == code, f"{args}\n{done.stdout}\n{done.stderr}"
+    assert "Traceback" not in done.stderr
+    return done.stdout
+
+
+def test_every_command_of_the_page_runs(tmp_path):
+    (tmp_path / "datasets").mkdir()
+    for name in ("iris", "wine", "glass", "thyroid"):
+        shutil.copy(ROOT / "datasets" / f"{name}.csv", tmp_path / "datasets")
+    for name, text in re.findall(r"^```(?:python|yaml|csv) ([\w.]+)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    commands = re.findall(r"^```sh\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    for line in "".join(commands).splitlines():
+        out = run(tmp_path, *shlex.split(line)[1:])
+        if "latex" in line:
+            assert out.startswith("\\begin{longtable}")
+    text = (tmp_path / "results" / "study" / "report.html").read_text(encoding="utf-8")
+    assert "beside published figures" in text
+    assert "honeine2013 (another protocol)" in text
+    assert "thyroid" in (tmp_path / "results" / "board" / "report.html").read_text(encoding="utf-8")
+    exported = pd.read_csv(tmp_path / "study-results.csv")
+    assert set(exported["metric"]) == {"balanced-error", "error", "macro-f1"}
+    assert len(exported) == 3 * 3 * 2 * 3
+
+
+def test_a_study_of_tables_of_the_world_killed_and_resumed(tmp_path):
+    for name, row in TABLES.items():
+        lines = [HEADS[name], *map(row, range(72))]
+        (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (tmp_path / "study.yaml").write_text(STUDY)
+    (tmp_path / "mine.py").write_text(PLUGIN)
+    begun = subprocess.Popen(
+        [*MCLS, "run", "study.yaml", "--plugin", "mine.py", "-j", "1"],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    cells = tmp_path / "results" / "study" / "cells"
+    while begun.poll() is None and len(list(cells.glob("*.json"))) < 3:
+        time.sleep(0.02)
+    begun.send_signal(signal.SIGKILL)
+    _, err = begun.communicate()
+    assert cells.is_dir(), err
+    kept = len(list(cells.glob("*.json")))
+    out = run(tmp_path, "run", "study.yaml", "--plugin", "mine.py", "-j", "1")
+    assert f"{kept} reused" in out
+    assert "tests against oneLSM" in out
+    run(tmp_path, "tables", "study", "--against", "oneLSM")
+    assert "\\toprule" in (tmp_path / "results/study/tables/study-balanced-error.tex").read_text(encoding="utf-8")
+    assert "study-ranks.svg" in run(tmp_path, "plot", "ranks", "study")
+    run(tmp_path, "report", "study")
+    run(tmp_path, "export", "study", "-o", "r.csv")
+    table = pd.read_csv(tmp_path / "r.csv")
+    assert set(table["dataset"]) == {"flowers", "shapes", "clinic"}
+    assert set(table["machine"]) == {"oneLSM", "pipe", "hgb"}
+    if CHROMIUM is None:
+        pytest.skip("Chromium is not installed: the page is not opened")
+    with Browser(tmp_path / "profile") as browser:
+        browser.open((tmp_path / "results/study/report.html").as_uri())
+        assert browser.complaints == []
+        assert [r for r in browser.requests if not r.startswith(("data:", "file:"))] == []
