@@ -266,7 +266,7 @@ def honest_interval(
 
     >>> low, high = honest_interval(0.156, 800)
     >>> round(low, 3), round(high, 3)
-    (0.118, 0.205)
+    (0.117, 0.205)
     """
     if folds < 2:
         raise McLsError(f"a cross-validated error has at least 2 folds, got {folds}")
