@@ -11,7 +11,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from benchmarks import accuracy, criteria, fit, grids, growth, honest, imbalanced, probabilities
+from benchmarks import accuracy, criteria, fit, grids, growth, honest, imbalanced, probabilities, sparse
 from benchmarks.measure import Row
 from mcls.environment import environment
 from mcls.errors import McLsError, unknown_name
@@ -32,6 +32,7 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
     "coverage": probabilities.coverage,
     "imbalanced": imbalanced.balanced,
     "accuracy": accuracy.accuracy,
+    "sparse": sparse.sparse_against_full,
     "nested": honest.nested_against_flat,
     "nested-kernel-ridge": honest.nested_against_kernel_ridge,
     "permutations": honest.permutations,
