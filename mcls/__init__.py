@@ -33,6 +33,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("mcls")
+    if name == "statistics":
+        return importlib.import_module("mcls.evaluation.all_tests")
     if name in _EXPORTS:
         return getattr(importlib.import_module(_EXPORTS[name]), name)
     raise AttributeError(f"module 'mcls' has no attribute {name!r}")

@@ -139,13 +139,13 @@ def test_an_extended_search_is_the_search_of_all_its_points(machine, monkeypatch
 def test_nested_searches_the_extended_grid(monkeypatch):
     A, y = stripes(40)
     seen = []
-    outcomes = candidates.nested_outcomes
+    outcomes = candidates.nested_fold_outcomes
 
-    def watched(task, *rest):
+    def watched(task, *rest, **settings):
         seen.append(task.grids)
-        return outcomes(task, *rest)
+        return outcomes(task, *rest, **settings)
 
-    monkeypatch.setattr(candidates, "nested_outcomes", watched)
+    monkeypatch.setattr(candidates, "nested_fold_outcomes", watched)
     found = select(A, y, folds=3, nested=True)
     assert found.extended
     points = found.results[list(found.best_params)].to_dict("records")
