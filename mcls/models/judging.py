@@ -160,7 +160,8 @@ class Confusion:
         x, found = (np.bincount(tenth, of, minlength=10)[seen] / counts[seen] for of in (stated, right))
         axes.plot([0, 1], [0, 1], color="0.7", linewidth=1)
         axes.plot(x, found, color="tab:blue", linewidth=1)
-        axes.scatter(x, found, s=8 + 120 * counts[seen] / counts.sum(), color="tab:blue")
+        sizes = 8 + 120 * counts[seen] / counts.sum()
+        axes.scatter(x, found, s=sizes, color="tab:blue", clip_on=False)  # a clip path has another name each time
         axes.set(xlabel="probability of the predicted class", ylabel="share that is right", title="reliability")
         axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
 
