@@ -11,7 +11,19 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from benchmarks import accuracy, criteria, fit, grids, growth, honest, imbalanced, probabilities, sparse
+from benchmarks import (
+    accuracy,
+    criteria,
+    fit,
+    grids,
+    growth,
+    honest,
+    imbalanced,
+    probabilities,
+    scale,
+    sparse,
+    sweepcv,
+)
 from benchmarks.measure import Row
 from mcls.environment import environment
 from mcls.errors import McLsError, unknown_name
@@ -19,6 +31,7 @@ from mcls.files import write_atomic
 
 BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
     "kernel-ridge": grids.onelsm_against_kernel_ridge,
+    "sweepcv": sweepcv.sweepcv_against_grid_search,
     "plain": grids.onelsm_against_plain_schemes,
     "svc": grids.vosvm_against_svc,
     "samples": growth.with_samples,
@@ -27,6 +40,10 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
     "fqmi": criteria.fqmi_on_vowel,
     "faces": criteria.fqmi_on_faces,
     "fit": fit.fit_against_grid_search,
+    "costs": scale.costs,
+    "certified": scale.certified,
+    "landmarks": scale.landmarks,
+    "fit-many": scale.fit_many,
     "probabilities": probabilities.log_losses,
     "calibration-time": probabilities.calibration_time,
     "coverage": probabilities.coverage,

@@ -94,7 +94,7 @@ def interval_of_the_honest_error(splits: int = 200) -> Iterator[Row]:
                 seen = float(np.mean(OneLSM(**best).fit(X[half], y[half]).predict(X[other]) != y[other]))
                 error, n = wrong / len(half), len(half)
                 for found, (low, high) in (
-                    (covered, honest_interval(error, n, len(other))),  # noqa: B023
+                    (covered, honest_interval(error, n, 10, len(other))),  # noqa: B023
                     (narrow, wilson(wrong, n)),  # noqa: B023
                 ):
                     found.append(low <= seen <= high)

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
 
 from benchmarks.measure import Row
 from mcls.data import load_dataset
 from mcls.evaluation.metrics import read_metrics
-from mcls.evaluation.protocols import nested
+from mcls.evaluation.protocols import nested_folds
 from mcls.evaluation.task import Task
 from mcls.machines.registry import get_machine
 
-DATASETS = ("glass", "yeast", "ecoli")
+#: Of ecoli the six classes that can be learned: two more have two rows each.
+DATASETS: dict[str, dict[str, Any]] = {"glass": {}, "yeast": {}, "ecoli": {"classes": "6"}}
+SEEDS = range(3)
 
 
 def balanced() -> Iterator[Row]:
-    """Nested 5-fold balanced error of oneLSM: chosen by the error, and by the balanced error with balanced weights."""
+    """Nested 10-fold balanced error of oneLSM: chosen by the error, and by the balanced error with balanced weights.
+
+    Mean of three partitions.
+    """
     machine = get_machine("oneLSM")
     grid = {"gamma": [2.0**k for k in range(-10, 5, 2)], "sigma": [2.0**k for k in range(-3, 4)]}
-    for name in DATASETS:
-        data = load_dataset(name)
+    for name, options in DATASETS.items():
+        data = load_dataset(name, **options)
         found, seconds = [], []
         for weight, metrics in ((None, ["error", "balanced-error"]), ("balanced", ["balanced-error", "error"])):
             task = Task(
@@ -33,7 +41,8 @@ def balanced() -> Iterator[Row]:
                 metrics=read_metrics(metrics),
             )
             start = time.process_time()
-            found.append(nested(task, 0, folds=5, inner_folds=5)["metrics"])
+            results = [nested_folds(task, seed, folds=10)["metrics"] for seed in SEEDS]
+            found.append({metric: float(np.mean([r[metric] for r in results])) for metric in metrics})
             seconds.append(time.process_time() - start)
         (plain, weighed) = found
         note = (

@@ -27,22 +27,32 @@ DATASETS: dict[str, dict[str, Any]] = {
     "letter": {"first": 2000},
 }
 COVERAGE, SPLITS = 0.9, 10
+PEER = "CalibratedClassifierCV(SVC)"
 
 
 def log_losses() -> Iterator[Row]:
-    """The first half of each data set is learned, the other judged: ours, and a tuned SVC in CalibratedClassifierCV."""
-    better = 0
+    """The first half of each data set is learned, the other judged: ours, and a tuned SVC in CalibratedClassifierCV.
+
+    Our parameters are chosen by the log-loss, and also, as ``mcls fit`` does by default, by the error.
+    """
+    better = {"log-loss": 0, "error": 0}
     for name in DATASETS:
         X, y, train, test = _half(name, 0)
-        seconds, found = _cpu(lambda: _select(X, y, train, "auto"))  # noqa: B023
-        ours = log_loss(y[test], found.estimator.predict_proba(X[test]), labels=found.estimator.classes_)
+        spent, losses = {}, {}
+        for metric in better:
+            spent[metric], found = _cpu(lambda: _select(X, y, train, "auto", metric))  # noqa: B023
+            losses[metric] = _log_loss(found.estimator, X[test], y[test])
         peer_seconds, peer = _cpu(lambda: _peer(X[train], y[train], found))  # noqa: B023
-        theirs = log_loss(y[test], peer.predict_proba(X[test]), labels=peer.classes_)
-        better += ours <= theirs
-        note = f"log-loss {ours:.4f} and {theirs:.4f} ({found.estimator.probability_map_.kind} map)"
-        peer_name = "CalibratedClassifierCV(tuned SVC)"
-        yield Row("probabilities", name, "select, calibrated", seconds, peer_name, peer_seconds, note)
-    yield Row("probabilities", "all ten", "at most the peer's", 0.0, "", None, f"{better} of {len(DATASETS)}")
+        theirs = _log_loss(peer, X[test], y[test])
+        for metric, ours in losses.items():
+            better[metric] += ours <= theirs
+            what = f"oneLSM by {metric}"
+            note = f"log-loss {ours:.4f} and {theirs:.4f}"
+            yield Row("probabilities", name, what, spent[metric], PEER, peer_seconds, note)
+    for metric, count in better.items():
+        yield Row(
+            "probabilities", "all", f"oneLSM by {metric}", 0.0, PEER, None, f"{count} of {len(DATASETS)} at most"
+        )
 
 
 def calibration_time() -> Iterator[Row]:
@@ -93,8 +103,12 @@ def _half(name: str, seed: int) -> tuple[Array, Array, Array, Array]:
     return to_range(data.X, data.X[train]), data.y, train, test
 
 
-def _select(X: Array, y: Array, train: Array, calibration: str | None) -> Selection:
-    return select(X[train], y[train], calibration=calibration)
+def _select(X: Array, y: Array, train: Array, calibration: str | None, metric: str = "error") -> Selection:
+    return select(X[train], y[train], calibration=calibration, metric=metric)
+
+
+def _log_loss(fitted: Any, X: Array, y: Array) -> float:
+    return float(log_loss(y, fitted.predict_proba(X), labels=fitted.classes_))
 
 
 def _peer(X: Array, y: Array, found: Selection) -> Any:

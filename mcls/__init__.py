@@ -18,6 +18,7 @@ _EXPORTS = {
     **class_targets(),
     "PrecisionWarning": "mcls.errors",
     "TableClassifier": "mcls.models.table_classifier",
+    "SweepCV": "mcls.evaluation.sweepcv",
     "load": "mcls.models.saving",
     "register": "mcls.machines.plugged",
     "save": "mcls.models.saving",
@@ -32,6 +33,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("mcls")
+    if name == "statistics":
+        return importlib.import_module("mcls.evaluation.all_tests")
     if name in _EXPORTS:
         return getattr(importlib.import_module(_EXPORTS[name]), name)
     raise AttributeError(f"module 'mcls' has no attribute {name!r}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,12 +11,15 @@ from mcls.cli.documents import Json
 from mcls.cli.run import Engine, Jobs, Out
 from mcls.terminal import echo
 
+if TYPE_CHECKING:
+    from mcls.experiments.stored import StoredComparison
+
 
 def compare(
     machines: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(metavar="A B [C]...", help="Machines, such as voSVM:labelbook=alignment or sk:SVC."),
-    ],
+    ] = None,
     dataset: Annotated[
         list[str] | None,
         typer.Option(
@@ -29,6 +32,28 @@ def compare(
     ftest: Annotated[bool, typer.Option("--ftest", help="5x2cv combined F-test (the default for two).")] = False,
     ttest: Annotated[bool, typer.Option("--ttest", help="5x2cv paired t-test.")] = False,
     mcnemar: Annotated[bool, typer.Option("--mcnemar", help="McNemar's exact test on one replication.")] = False,
+    from_: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", metavar="DIR", help="Compare the machines of an experiment that has run: results/NAME."
+        ),
+    ] = None,
+    metric: Annotated[
+        str,
+        typer.Option(metavar="METRIC", help="What is compared with --from: a metric that its config asks for."),
+    ] = "error",
+    rope: Annotated[
+        float | None,
+        typer.Option(
+            metavar="R",
+            help="Region of practical equivalence: adds the corrected t-test, effect sizes with intervals and the "
+            "Bayesian tests; 0.01 is one percent of error (the default with --from).",
+        ),
+    ] = None,
+    permutations: Annotated[
+        int | None,
+        typer.Option(metavar="B", help="Permutation test of each pair: predictions exchanged row by row B times."),
+    ] = None,
     alpha: Annotated[float, typer.Option(min=0.0001, max=0.5, help="Level of the tests.")] = 0.05,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the splits.")] = 0,
@@ -50,6 +75,9 @@ def compare(
     with Friedman's test and Nemenyi's critical difference; with one data set, or a test asked for, every pair.
     McNemar's test is the exact binomial one. A test without any variance to go by is undefined, and says so.
 
+    --rope and --permutations add further tests on the same halves; --from makes them from the store of any experiment,
+    whose folds then are what is compared (docs/statistics.md says what each test is worth).
+
     Results go to DIR/compare/: cells/, shared by all comparisons, and a folder each with summary.csv (every pair with
     all statistics, p-values and verdicts), machines.csv (every machine with errors, choices and times), summary.md
     (both) and with more than two machines ranking.csv. --csv prints one table: the pairs where there are any.
@@ -66,7 +94,27 @@ def compare(
         rank_table,
         ranking_words,
     )
+    from mcls.experiments.stored import compare_planned, compare_stored
 
+    if permutations is not None and not 1 <= permutations <= 1_000_000:
+        raise McLsError(f"--permutations must be a whole number from 1 to 1000000; got {permutations}")
+    if rope is not None and not 0.0 <= rope < 1e6:
+        raise McLsError(f"--rope must be zero or more, such as 0.01; got {rope:g}")
+    wanted: dict[str, Any] = {
+        "rope": 0.01 if rope is None else rope,
+        "permutations": permutations or 0,
+        "alpha": alpha,
+    }
+    machines = machines or []
+    if from_ is not None:
+        if dataset or ftest or ttest or mcnemar or fresh:
+            raise McLsError(
+                "--from compares what an experiment has: leave out --dataset, --fresh and the tests of 5x2cv"
+            )
+        _print_stored(compare_stored(from_, machines, metric=metric, **wanted), alpha, csv)
+        return
+    if metric != "error":
+        raise McLsError("--metric belongs to --from: give the folder of an experiment that asks for it")
     if len(machines) < 2:
         raise McLsError("give at least two machines to compare, such as: mcls compare oneLSM ovA")
     experiment = comparison(machines, dataset or DEFAULT_DATASETS, seed, engine.value, out, alpha)
@@ -103,6 +151,8 @@ def compare(
             used = " and ".join(TESTS[test][0] for test in tests or ["f"])
             level = f"{used} at level {alpha:g}" + (" for each pair alone" if many else "")
             print_table(f"5x2cv, errors in percent, {level}", columns, rows)
+    if rope is not None or permutations is not None:
+        _print_stored(compare_planned(experiment.plan, experiment.store, **wanted), alpha, csv)
     echo(f"see {experiment.folder / 'summary.csv'}", err=True)
     if result is not None:
         echo(f"ranks and Friedman's test: see {experiment.folder / 'ranking.csv'}", err=True)
@@ -114,3 +164,21 @@ def compare(
     print_failures(outcome)
     if not outcome.ok:
         raise typer.Exit(1)
+
+
+def _print_stored(found: StoredComparison, alpha: float, csv: bool) -> None:
+    from mcls.cli.show import print_csv, print_table
+    from mcls.errors import McLsError
+    from mcls.experiments.compare import ranking_words
+    from mcls.experiments.stored import stored_tables
+
+    if not found.pairs:
+        raise McLsError("no data set has all cells of two machines: run the experiment to its end first")
+    for title, columns, rows in stored_tables(found, alpha):
+        if csv:
+            print_csv(columns, rows)
+        else:
+            print_table(title, columns, rows)
+    if found.ranks is not None and not csv:
+        for sentence in ranking_words(found.machines, found.ranks):
+            echo(sentence)

@@ -110,8 +110,15 @@ def fit(
         typer.Option("--test", metavar="TEST.csv", help="Also print the error on this labelled table."),
     ] = None,
     nested: Annotated[
-        bool, typer.Option("--nested", help="Also the error with the parameters chosen inside each fold.")
-    ] = False,
+        bool,
+        typer.Option(
+            "--nested/--no-nested",
+            help="The honest error, the parameters of each fold chosen by the others; --no-nested saves its time.",
+        ),
+    ] = True,
+    repeats: Annotated[
+        int, typer.Option(min=1, max=1000, help="Partitions that the honest error is averaged over.")
+    ] = 1,
     folds: Annotated[
         str,
         typer.Option(
@@ -129,14 +136,14 @@ def fit(
 
     --machine auto ranks the fast machines and tests the best two against each other.
 
-    --nested searches the grid inside each fold, and prints the predictions of that. The scaling, the automatic grid
-    with its extension and the machine of auto still come from all rows, so some optimism remains.
+    The first figure is the honest error: each fold is judged with parameters that the other folds chose, and the
+    predictions printed are those. Its interval is where the error on as many new rows will lie, in 95 of 100 cases.
+    The scaling, the automatic grid with its extension and the machine of auto still come from all rows, so some
+    optimism remains. Then come the error at the chosen point, which the same folds chose and judge, and that of always
+    saying the largest class, which is the one to beat. Equal rows are counted once in every interval.
 
     Probabilities and sets of classes (mcls predict --proba, --coverage) are calibrated on the scores that the
     cross-validation has at the chosen parameters, with no further fit.
-
-    The interval beside an error is Wilson's of 95 % for so many rows, equal rows counted once; the error of always
-    saying the largest class is the one to beat.
 
     Example: mcls fit flowers.csv --target species -o flowers.mcls
     """
@@ -164,6 +171,8 @@ def fit(
         count = parse_folds(folds)
     except McLsError as error:
         raise McLsError(f"--folds {error}") from None
+    if repeats > 1 and not nested:
+        raise McLsError("--repeats averages the honest error, which --no-nested leaves out: give one of the two")
     with interruptible("no model was written; the same command starts again"):
         with Steps() as on_step:
             fitted = fit_table(
@@ -176,6 +185,7 @@ def fit(
                 folds=count,
                 seed=seed,
                 nested=nested,
+                repeats=repeats,
                 groups=None if split_equal_rows else EQUAL_ROWS,
                 metric=[name.strip() for name in metric.split(",")],
                 costs=costs,
@@ -203,10 +213,12 @@ def fit(
 
 
 def _print(fitted: Fitted, automatic_grid: bool) -> None:
+    import numpy as np
+
     from mcls.cli.own_tables import kind_counts
     from mcls.cli.show import print_table
     from mcls.errors import printable
-    from mcls.evaluation.statistics import wilson
+    from mcls.evaluation.statistics import honest_interval, wilson
     from mcls.models.judging import show_error, show_interval, show_metrics
     from mcls.specs import format_options
 
@@ -235,21 +247,37 @@ def _print(fitted: Fitted, automatic_grid: bool) -> None:
         ]
         print_table("machines by CV error in percent", titles, rows)
         typer.echo(f"5x2cv F-test of the best two: {fitted.ranking.verdict()}")
+    sample = f" on a sample of {len(found.rows)} of the {facts.rows} rows" * (len(found.rows) < facts.rows)
+    if found.nested_error is not None:
+        honest = show_error(
+            found.nested_error,
+            honest_interval(found.nested_error, found.n_independent, found.folds),
+            f"nested {found.folds}-fold"
+            + f", {len(found.repeat_errors)} repetitions" * (len(found.repeat_errors) > 1),
+        )
+        typer.echo(
+            f"honest error{sample} {honest}, {100 * found.error:.2f} % at the chosen point, "
+            f"{100 * facts.baseline:.2f} % for always the largest class"
+        )
     searched = f"{len(found.rows)} of {facts.rows}" if len(found.rows) < facts.rows else str(facts.rows)
     measured = f"{found.folds} folds, {len(found.results)} grid points, {searched} rows"
-    sample = f" on a sample of {len(found.rows)} of the {facts.rows} rows" * (len(found.rows) < facts.rows)
     cv_error = show_error(found.error, facts.cv_interval, measured, "the folds that choose also judge")
     typer.echo(
         f"{facts.machine}: CV error{sample} {cv_error}, {100 * facts.baseline:.2f} % for always the largest class, "
         f"at {_shown(found.best_params) or 'the parameters given'}"
     )
+    if found.nested_error is not None and len(found.repeat_errors) > 1:
+        low, high = min(found.repeat_errors), max(found.repeat_errors)
+        typer.echo(
+            f"honest error of {len(found.repeat_errors)} repetitions: {100 * low:.2f} to {100 * high:.2f} %, standard "
+            f"deviation {100 * float(np.std(found.repeat_errors, ddof=1)):.2f}"
+        )
     if facts.metrics:
         typer.echo(f"chosen by {found.metric}; cross-validated: {show_metrics(found.metrics)}")
     if found.nested_error is not None:
         grid = "the extended grid" if found.extended else "the grid"
         outside = ["the scaling", *[grid] * automatic_grid, *["the machine"] * (fitted.ranking is not None)]
-        how = ("parameters chosen inside each fold", f"from all rows: {', '.join(outside)}")
-        typer.echo(f"nested CV error{sample} {show_error(found.nested_error, interval(found.nested_error), *how)}")
+        typer.echo(f"the honest error takes from all rows: {', '.join(outside)}")
     chosen = "at the parameters above" if found.nested_error is None else "parameters chosen inside each fold"
     print_table(f"out-of-fold predictions, {chosen}", *fitted.confusion.table())
     shown = {name: value for name, value in fitted.confusion.metrics().items() if name != "error"}

@@ -17,6 +17,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from mcls.errors import McLsError
@@ -272,6 +273,40 @@ def search(
         metrics[0],
         {i: scores for i, scores in kept.items() if loss[i] <= least + 1e-12},
     )
+
+
+def sweep_points(
+    machine: Any,
+    X: Array,
+    y: Array,
+    points: Sequence[Mapping[str, Any]],
+    folds: Sequence[Fold],
+    n_classes: int,
+    weights: Array | None = None,
+    n_threads: int = 1,
+) -> Iterator[tuple[list[int], list[Array]]]:
+    """Yield indices of points that share a kernel, and their out-of-fold scores (points, |test|, ℓ) of each fold.
+
+    The points are a machine's parameters; those that would make it work on something else are refused.
+    """
+    keep_freed_blocks()
+    free = {*KERNEL_PARAMETERS, *machine.swept}
+    for rest in {repr(r): r for p in points if (r := {k: v for k, v in p.items() if k not in free})}.values():
+        if clone(machine).set_params(**rest).works_on != machine.works_on:
+            raise McLsError(f"one grid cannot hold machines that work on kernels and on rows: {rest}")
+    kernels = [point["kernel"] for point in points if isinstance(point.get("kernel"), str)]
+    if any((kernel == "precomputed") != machine.kernel_is_given for kernel in kernels):
+        raise McLsError("one grid cannot hold a precomputed kernel and others")
+    where: dict[str, list[int]] = {}
+    for i, point in enumerate(points):
+        where.setdefault(repr(sorted(point.items())), []).append(i)
+    grids = [{name: [value] for name, value in point.items()} for point in points]
+    question = _Question(machine, y, grids, n_classes, "fast", weights, judges_scores=True)
+    for path, scores in question.sweeps(X, folds, lambda of_fold: of_fold, n_threads):
+        found = [where[repr(sorted(point.items()))] for point in path]
+        places = [k for k, indices in enumerate(found) for _ in indices]
+        every = len(places) == len(path)  # no point is there twice
+        yield [i for indices in found for i in indices], scores if every else [of[places] for of in scores]
 
 
 def _nobody(*step: Any) -> None:

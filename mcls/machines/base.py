@@ -163,6 +163,11 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self._row_scores(validate_data(self, X, reset=False, dtype=np.float64))
 
+    @property
+    def kernel_is_given(self) -> bool:
+        """Whether rows come as those of a precomputed kernel matrix."""
+        return False
+
     def _worked_on(self, X: Array) -> Array:
         """What a sweep of the rows X starts from."""
         return X
@@ -358,6 +363,11 @@ class KernelMachine(BaseMachine):
         step = rows_per_block(len(self.X_fit_))
         blocks = [X[start : start + step] for start in range(0, len(X), step)]
         return np.concatenate([self._scores(self._kernel(block, self.X_fit_)) for block in blocks])
+
+    @property
+    def kernel_is_given(self) -> bool:
+        """Whether rows come as those of a precomputed kernel matrix."""
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
     def _worked_on(self, X: Array) -> Array:
         return X if self.works_on == "rows" or self.kernel == "precomputed" else self._kernel(X, None)

@@ -61,8 +61,7 @@ class CalibratedMachine:
         if self.calibration is None:
             return
         n_classes = len(self.classes_)
-        precomputed = getattr(self, "kernel", None) == "precomputed"
-        fold = calibration_folds(np.arange(len(y))[:, None] if precomputed else X, y)
+        fold = calibration_folds(np.arange(len(y))[:, None] if self.kernel_is_given else X, y)
         folds = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(fold.max() + 1)]
         # At one point five factorisations cost less than the decomposition of all rows that a sweep begins with.
         engine = "refit" if self.leaves_rows_out else "fast"

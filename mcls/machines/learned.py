@@ -56,6 +56,7 @@ class LearnedLSM(KernelMachine):
         coef0: float = 1.0,
         gamma: float = 1.0,
         mu: float = 0.1,
+        calibration: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
@@ -63,6 +64,7 @@ class LearnedLSM(KernelMachine):
         self.coef0 = coef0
         self.gamma = gamma
         self.mu = mu
+        self.calibration = calibration
 
     def _fit(self, K: Array, y: Array, n_classes: int) -> None:
         Y = lsm.indicators(y, n_classes)

@@ -13,7 +13,7 @@ from mcls.machines.base import Fold, KernelMachine, Point, rows_per_block
 from mcls.machines.labels import LabelMachine, decide, gammas_of
 from mcls.machines.weighted import ClassWeight, WeightedMachine
 from mcls.parameters import Check, Choice, Positive, Whole
-from mcls.solvers import lanczos, lsm, nystrom
+from mcls.solvers import inverse, lanczos, lsm, nystrom
 from mcls.solvers.lanczos import Certified
 from mcls.solvers.landmarks import LANDMARKS, choose_landmarks
 from mcls.solvers.spectrum import Spectrum
@@ -21,6 +21,9 @@ from mcls.solvers.spectrum import Spectrum
 Array = np.ndarray
 
 SOLVERS = ("exact", "nystrom")
+
+# So many strengths of many rows are quicker by one Cholesky factor each than by a decomposition.
+_FEW = 4
 
 
 def _some(w: Array | None, rows: Array) -> list[Array]:
@@ -98,8 +101,11 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
             if found is not None:
                 return found
             prepared = None
-        Y = lsm.indicators(y, n_classes)
-        values = lsm.sweep(K, Y, [test for _, test in folds], gammas_of(points), prepared, w)  # (γ, |S|, ℓ) each
+        Y, tests, gammas = lsm.indicators(y, n_classes), [test for _, test in folds], gammas_of(points)
+        if prepared is None and w is None and len(y) >= lanczos.FROM_ROWS and len(gammas) <= _FEW:
+            values = inverse.sweep(K, Y, tests, gammas)
+        else:
+            values = lsm.sweep(K, Y, tests, gammas, prepared, w)  # (γ, |S|, ℓ) per fold
         if self._labels_need_counts:
             labels = [self._labels(y[train], n_classes, *_some(w, train)) for train, _ in folds]
         else:
@@ -121,19 +127,21 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
         gammas: Sequence[float],
         certified: Certified,
     ) -> list[Array] | None:
-        """Scores whose largest is certified, NaN for a fold and γ where one is not; None where many are not."""
-        most = lanczos.blocks_worth(len(y), n_classes, len(folds))
-        if most < 3:
-            return None
+        """Scores whose largest is certified, and where one is not, those of the direct solution at that γ.
+
+        None where a decomposition of K costs less than what is left.
+        """
+        tests = [test for _, test in folds]
         gram = self._labels(y, n_classes)[1]
-        values, certain = lanczos.sweep(K, y, n_classes, [test for _, test in folds], gammas, gram, most)
-        left = [~each.all(axis=1) for each in certain]  # (γ,) per fold
-        # What is left is solved directly, n³/3 each: beyond so many, a decomposition is cheaper.
-        if sum(int(each.sum()) for each in left) > 3 * lanczos.DECOMPOSITION:
+        most = lanczos.blocks_worth(len(y), n_classes, len(folds), len(gammas))
+        values, certain = lanczos.sweep(K, y, n_classes, tests, gammas, gram, most)
+        left = [g for g in range(len(gammas)) if not all(each[g].all() for each in certain)]
+        if len(left) * inverse.OPERATIONS > lanczos.DECOMPOSITION:
             return None
-        certified.note(certain)
-        for scores, systems in zip(values, left, strict=True):
-            scores[systems] = np.nan
+        certified.note(certain, len(left))
+        direct = inverse.sweep(K, lsm.indicators(y, n_classes), tests, [gammas[g] for g in left])
+        for scores, found in zip(values, direct, strict=True):
+            scores[left] = found
         return [scores @ gram for scores in values]
 
 

@@ -101,6 +101,7 @@ class RFM(BaseMachine):
         solver: str = "exact",
         n_landmarks: int = 1000,
         random_state: int = 0,
+        calibration: str | None = None,
     ) -> None:
         self.n_rounds = n_rounds
         self.metric = metric
@@ -110,6 +111,7 @@ class RFM(BaseMachine):
         self.solver = solver
         self.n_landmarks = n_landmarks
         self.random_state = random_state
+        self.calibration = calibration
 
     def _fit_rows(self, X: Array, y: Array, n_classes: int) -> None:
         ((self.metric_, self.Z_fit_, alphas),) = self._learn(X, y, n_classes, {int(self.n_rounds): [self.gamma]})

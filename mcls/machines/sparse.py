@@ -74,6 +74,7 @@ class SparseLSM(KernelMachine):
         coef0: float = 1.0,
         gamma: float = 1.0,
         n_kept: int | str = AUTO,
+        calibration: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
@@ -81,6 +82,7 @@ class SparseLSM(KernelMachine):
         self.coef0 = coef0
         self.gamma = gamma
         self.n_kept = n_kept
+        self.calibration = calibration
 
     def _fit(self, K: Array, y: Array, n_classes: int) -> None:
         n, Y = len(K), lsm.indicators(y, n_classes)

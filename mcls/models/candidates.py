@@ -26,7 +26,17 @@ from mcls.evaluation.folds import (
 from mcls.evaluation.grid import GridResult, OnStep
 from mcls.evaluation.metrics import Metric
 from mcls.evaluation.parameter_grids import effective_grid
-from mcls.evaluation.protocols import Outcome, Rows, fewer_folds_note, hold_out_rows, nested_outcomes
+from mcls.evaluation.protocols import (
+    Outcome,
+    Rows,
+    fewer_folds_note,
+    hold_out_rows,
+    nested_fold_outcomes,
+    nested_outcomes,
+    partitions_of,
+)
+from mcls.evaluation.protocols.base import MOST_REPEATS
+from mcls.evaluation.protocols.nested_folds import MOST_FOLDS
 from mcls.evaluation.task import Task, named_weights
 from mcls.machines.foreign import as_machine
 from mcls.machines.registry import MACHINES, Machine, get_machine
@@ -34,6 +44,7 @@ from mcls.models import grids, growing
 from mcls.models.grids import Ladder
 from mcls.models.memory import available_bytes, exact_fit_bytes
 from mcls.seeds import derive
+from mcls.solvers import inverse
 from mcls.specs import format_options, format_spec, parse_spec
 
 Array = np.ndarray
@@ -109,6 +120,26 @@ class TrainingRows:
         self.notes.append(text)
         if self.say is not None:
             self.say(text)
+
+    def partitions(self, repeats: int) -> list[list[Fold]]:
+        """The partitions of nested folds, the first being the folds of the search.
+
+        None at all where those are not a partition of 3 to 100 parts (a list of your own, one row at a time): each then
+        draws inner folds for itself.
+        """
+        if not isinstance(repeats, int) or isinstance(repeats, bool) or not 1 <= repeats <= MOST_REPEATS:
+            raise McLsError(f"repeats must be a whole number from 1 to {MOST_REPEATS}; got {repeats!r}")
+        n, k = len(self.rows), len(self.splits)
+        whole = len(partitions_of(self.splits)) == 1 and sum(len(test) for _, test in self.splits) == n
+        if repeats > 1 and not (whole and isinstance(self.inner_folds, int) and 3 <= k <= MOST_FOLDS):
+            raise McLsError(
+                f"only 3 to {MOST_FOLDS} folds that are drawn at random can be repeated: give their number"
+            )
+        if not whole or not 3 <= k <= MOST_FOLDS:
+            return []
+        y, groups = self.codes[self.rows], groups_of(self.groups, self.rows)
+        seeds = [derive(self.seed, "folds", i) for i in range(1, repeats)]
+        return [self.splits, *(make_folds(y, self.inner_folds, seed, groups) for seed in seeds)]
 
     @property
     def n_independent(self) -> int:
@@ -195,7 +226,8 @@ class Candidate:
                 )
 
         if self.sizes:
-            return growing.grow(grid, self.ladders, self.sizes, sweep, self.entry.smoother)
+            most = _affordable(self.task.estimator, len(self.task.y))
+            return growing.grow(grid, self.ladders, self.sizes, sweep, self.entry.smoother, most)
         found = sweep(None, self.task.grid)
         if not self.ladders:
             return found
@@ -209,10 +241,15 @@ class Candidate:
             else self.task
         )
 
-    def nested(self, data: TrainingRows, found: GridResult) -> list[Outcome]:
-        """Each fold judged with its parameters chosen inside it, among the points that were searched."""
+    def nested(
+        self, data: TrainingRows, found: GridResult, partitions: Sequence[Sequence[Fold]]
+    ) -> list[list[Outcome]]:
+        """Each fold judged at a point chosen without it, among those searched; one list per partition."""
+        task = self.searched(found)
         with threadpool_limits(1):
-            return nested_outcomes(self.searched(found), derive(data.seed, "folds"), data.splits, data.inner_folds)
+            if not partitions:
+                return [nested_outcomes(task, derive(data.seed, "folds"), data.splits, data.inner_folds)]
+            return nested_fold_outcomes(task, partitions, n_threads=os.cpu_count() or 1)
 
 
 def most_rows(machine: str, grid: Any) -> Callable[[int], int]:
@@ -233,6 +270,15 @@ def _searchable(estimator: Any, n: int) -> int:
     if machine.folds_together:
         return n
     return CERTIFIED_ROWS if machine.works_on == "kernel" and machine.certifier(n) is not None else SWEEP_ROWS
+
+
+def _affordable(estimator: Any, n: int) -> int:
+    """How many points of an automatic grid are searched on n rows; up to ``SWEEP_ROWS``, as many as there are."""
+    if n <= SWEEP_ROWS:
+        return growing.MANY
+    with_landmarks = as_machine(estimator).folds_together
+    cost = 2 * n * estimator.n_landmarks**2 if with_landmarks else inverse.OPERATIONS * n**3
+    return max(1, int(growing.OPERATIONS / cost))
 
 
 def _sample(codes: Array, size: int, seed: int) -> Array:

@@ -55,7 +55,8 @@ def fit_table(
     rules: ColumnRules | None = None,
     folds: int | str = 10,
     seed: int = 0,
-    nested: bool = False,
+    nested: bool = True,
+    repeats: int = 1,
     groups: Any = EQUAL_ROWS,
     metric: Any = ERROR.name,
     costs: Path | str | None = None,
@@ -81,6 +82,7 @@ def fit_table(
     settings: dict[str, Any] = {"folds": folds, "seed": seed, "nested": nested, "groups": groups, "metric": metric}
     settings |= {"costs": costs, "class_weight": class_weight, "group": group, "weight": weight}
     settings |= {"calibration": calibration}
+    settings |= {"repeats": repeats}
     settings |= {"say": say, "on_step": on_step, "advice": AS_FLAGS}
     return fit_columns(read, path, machine, grid, rules, **settings)
 

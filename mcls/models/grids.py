@@ -171,7 +171,9 @@ def remarks(
         said.append(f"the automatic grid was extended around its best point: {', '.join(further)}")
     # The widths and the strengths of regularisation; of two values each is at an end.
     tuned = {name: values for name, values in grid.items() if name in smoother and all(v > 0 for v in values)}
-    ends = {name: {min(v): "smallest", max(v): "largest"} for name, v in tuned.items() if len(v) > 2}
+    # An automatic grid was extended as far as its choice asked for: its edges are those of the ladder.
+    whole = {name: steps[name].values if name in steps else values for name, values in tuned.items()}
+    ends = {name: {min(v): "smallest", max(v): "largest"} for name, v in whole.items() if len(v) > 2}
     at = {name: end[best[name]] for name, end in ends.items() if best[name] in end}
     if at:
         where = " and ".join(f"the {edge} {name}" for name, edge in at.items())

@@ -7,7 +7,9 @@ smallest error is within one standard error of the best one, the standard error 
 folds, or of the best error where that is larger. More rows bear narrower kernels, so the next narrower width stays too.
 
 The strength γ of the regularisation weighs against a sum over the rows, and is not carried from a sample to all rows:
-at each step the strengths around the good ones are swept again, and further ones where the best lies at the end.
+at each step the strengths around the good ones are swept again, and further ones where the best lies at the end. Where
+all rows are so many that only few points can be afforded there, the best strength of each of the best widths is tried,
+and from the best of these the search goes on step by step, as long as it is allowed to.
 """
 
 from __future__ import annotations
@@ -27,6 +29,13 @@ Point = dict[str, Any]
 Sweep = Callable[[int | None, Sequence[Mapping[str, list[Any]]]], GridResult]
 
 WIDTH = "sigma"
+#: Operations that the points on all rows may take together: some ten seconds.
+OPERATIONS = 5e11
+#: So many points and more on all rows are a grid rather than a few steps.
+MANY = 24
+#: Widths that are tried on all rows where points are few.
+_WIDTHS = 3
+
 #: Rows of the samples. Each is three times the one before: together they cost little beside the last.
 SIZES = (500, 1500, 4500)
 
@@ -46,6 +55,7 @@ def grow(
     sizes: Sequence[int],
     sweep: Sweep,
     smoother: Mapping[str, int],
+    most: int = MANY,
 ) -> GridResult:
     """Search an automatic grid on samples of growing size and what is left of it on all rows.
 
@@ -61,12 +71,15 @@ def grow(
         Searches some grids on a sample of so many rows, or on all of them.
     smoother : dict
         Direction of each parameter, as ``mcls.evaluation.grid.choose`` takes it.
+    most : int
+        Points on all rows, at least one; ``MANY`` or more are not counted.
 
     Returns
     -------
     GridResult
         Of the last step alone, on all rows.
     """
+    few = most < MANY
     points: Sequence[Mapping[str, list[Any]]] = [grid]
     tried: set[float] = set()  # widths that some step has judged
     for i, size in enumerate(sizes):
@@ -75,12 +88,14 @@ def grow(
             found = extend(found, ladders, lambda grids: sweep(size, grids), smoother)  # noqa: B023
         tried |= {point[WIDTH] for point in found.points}
         points = _left(found, ladders)
+    if few:
+        points = [as_grid(point) for point in _leaders(found, min(most, _WIDTHS))]
     found = sweep(None, points)
     tried |= {point[WIDTH] for point in found.points}
     while True:
         found = replace(found, best=choose(found.points, found.losses, smoother))
-        further = _further(found, ladders, tried)
-        if not further:
+        further = _further(found, ladders, tried, 1 if few else 2)
+        if not further or (few and len(found.points) + len(further) > most):
             return found
         tried |= {point[WIDTH] for point in further}
         found = found.joined(sweep(None, [as_grid(point) for point in further]))
@@ -105,7 +120,15 @@ def _left(found: GridResult, ladders: Mapping[str, Ladder]) -> list[dict[str, li
     return [{**values, WIDTH: [width]} for width in sorted({*widths, narrower})]
 
 
-def _further(found: GridResult, ladders: Mapping[str, Ladder], tried: set[float]) -> list[Point]:
+def _leaders(found: GridResult, count: int) -> list[Point]:
+    """The best point of each of the best widths."""
+    leaders: dict[float, Point] = {}
+    for i in np.argsort(found.losses, kind="stable").tolist():
+        leaders.setdefault(found.points[i][WIDTH], found.points[i])
+    return list(leaders.values())[:count]
+
+
+def _further(found: GridResult, ladders: Mapping[str, Ladder], tried: set[float], reach: int) -> list[Point]:
     """What to sweep beside the best point: strengths beyond those swept at its width, and widths never tried."""
     best = found.best_point
     known = {tuple(point.items()) for point in found.points}
@@ -116,5 +139,5 @@ def _further(found: GridResult, ladders: Mapping[str, Ladder], tried: set[float]
             strengths = [p for p in found.points if p[WIDTH] == best[WIDTH]]
             beside += [{**point, WIDTH: width} for width in near if width not in tried for point in strengths]
         elif any(tuple({**best, name: value}.items()) not in known for value in near):
-            beside += [{**best, name: value} for value in ladder.around(best[name], 2)]
+            beside += [{**best, name: value} for value in ladder.around(best[name], reach)]
     return [point for point in beside if tuple(point.items()) not in known]

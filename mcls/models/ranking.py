@@ -69,6 +69,7 @@ def rank(
     folds: Any = 10,
     seed: int = 0,
     nested: bool = False,
+    repeats: int = 1,
     groups: Any = EQUAL_ROWS,
     metric: Any = ERROR.name,
     costs: Any = None,
@@ -86,6 +87,7 @@ def rank(
     """
     metrics = check_metrics(metric, costs, y)
     data = TrainingRows.read(X, y, folds=folds, seed=seed, groups=groups, sample_weight=sample_weight, say=say)
+    partitions = data.partitions(repeats) if nested else []
     candidates: list[Candidate] = []
     found: list[GridResult] = []
     ranked: list[Ranked] = []
@@ -101,7 +103,7 @@ def rank(
     order = np.argsort([result.losses[result.best] for result in found], kind="stable").tolist()
     best, second = ((candidates[i], found[i]) for i in order[:2])
     test, errors = compare(data, best, second)
-    outcomes = best[0].nested(data, best[1]) if nested else None
+    outcomes = best[0].nested(data, best[1], partitions) if nested else None
     wanted = check_calibration(best[0], calibration)
     chosen = finish(best[0], data, best[1], outcomes, calibration=wanted, say=say, advice=advice)
     return chosen, Ranking(tuple(ranked[i] for i in order), test, errors)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -214,7 +215,9 @@ class TableModel:
         }
 
     @classmethod
-    def from_json(cls, content: Any, estimator: Any, arrays: Mapping[str, Array]) -> TableModel:
+    def from_json(
+        cls, content: Any, estimator: Any, arrays: Mapping[str, Array] = MappingProxyType({})
+    ) -> TableModel:
         """Undo ``to_json``; values that do not fit raise ValueError."""
         if set(content) != {"target", "encoder", "facts"} or not isinstance(content["target"], str):
             raise McLsError("its table part is not complete")

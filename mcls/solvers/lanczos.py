@@ -30,14 +30,17 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import LinAlgError, qr, solveh_banded
 
+from mcls.solvers import inverse
+
 Array = np.ndarray
 
 #: Fewer rows are decomposed as quickly (``python -m benchmarks certified`` measures where they are).
 FROM_ROWS = 2500
 
-#: Operations of an eigendecomposition, times n³, and how many of its operations one here stands for.
+#: Operations of an eigendecomposition, times n³.
 DECOMPOSITION = 9
-_SLOWER = 2
+# An operation here is slower than one of a large product: blocks are narrow, and are made orthogonal.
+_SLOWER = 1.5
 
 # Blocks at most: the bases must be held.
 _BLOCKS = 80
@@ -61,24 +64,26 @@ class Certified:
 
     labels: int = 0
     certain: int = 0
+    direct: int = 0  # γ that were solved directly
 
-    def note(self, certain: Sequence[Array]) -> None:
-        """Count the classes of a sweep."""
+    def note(self, certain: Sequence[Array], direct: int) -> None:
+        """Count the classes of a sweep, and the γ that it left to the direct way."""
         self.labels += sum(each.size for each in certain)
         self.certain += sum(int(each.sum()) for each in certain)
+        self.direct += direct
 
 
-def blocks_worth(n: int, n_classes: int, n_folds: int) -> int:
-    """How many blocks cost about as much as the eigendecomposition of n rows.
+def blocks_worth(n: int, n_classes: int, n_folds: int, n_gammas: int) -> int:
+    """How many blocks cost half of what the other ways do: a decomposition, or one Cholesky factor per γ.
 
-    >>> blocks_worth(10_000, 26, 10), blocks_worth(1000, 26, 10)
-    (68, 7)
+    >>> blocks_worth(10_000, 26, 10, 9), blocks_worth(10_000, 26, 10, 1), blocks_worth(2500, 26, 10, 3)
+    (34, 4, 3)
     """
-    worth = DECOMPOSITION * n**3 / _SLOWER
+    worth = min(DECOMPOSITION, inverse.OPERATIONS * n_gammas) * n**3 / 2
     columns = n_classes * n_folds
     blocks, spent = 0, 0.0
     while blocks < min(_BLOCKS, n // (2 * n_classes)):
-        spent += 2.0 * n * n * columns + 6.0 * n * columns * n_classes * blocks
+        spent += _SLOWER * (2.0 * n * n * columns + 6.0 * n * columns * n_classes * blocks)
         if spent > worth:
             break
         blocks += 1
@@ -171,7 +176,7 @@ def sweep(
     gram : array (ℓ, ℓ)
         Gram matrix L of the labels: the class of a row is the largest of f(x)L.
     most : int
-        Blocks at most.
+        Blocks at most; with fewer than three nothing is tried.
 
     Returns
     -------
@@ -184,6 +189,8 @@ def sweep(
     values = [np.full((len(gammas), len(test), n_classes), np.nan) for test in tests]
     certain = [np.zeros((len(gammas), len(test)), dtype=bool) for test in tests]
     most = min(most, n // n_classes)
+    if most < 3:
+        return values, certain
     at_once = max(1, _BASIS_VALUES // (n * most * n_classes))
     scale = float(np.abs(K).sum(axis=1).max())
     for start in range(0, len(tests), at_once):

@@ -275,6 +275,15 @@ def test_each_comparison_keeps_its_summary_and_all_share_the_cells(call, tmp_pat
         (["ovO", "oneLSM:sigma=1+-2"], "sigma must be a positive number"),
         (["ovO", "oneLSM:sigma=1+1"], "'sigma' lists a value twice"),
         (["oneLSM", "ovO", "--dataset", "none.csv"], "none.csv"),
+        (["oneLSM", "ovO", "--rope", "-1"], "--rope must be zero or more, such as 0.01; got -1"),
+        (["oneLSM", "ovO", "--rope", "nan"], "--rope must be zero or more"),
+        (
+            ["oneLSM", "ovO", "--permutations", "0"],
+            "--permutations must be a whole number from 1 to 1000000; got 0",
+        ),
+        (["oneLSM", "ovO", "--metric", "kappa"], "--metric belongs to --from"),
+        (["--from", "nowhere"], "nowhere holds no plan.json: give the folder of an experiment"),
+        (["--from", "nowhere", "--ftest"], "leave out --dataset, --fresh and the tests of 5x2cv"),
     ],
 )
 def test_bad_input_is_one_line(call, args, expected):

@@ -26,14 +26,30 @@ def test_fits_prints_and_writes(tmp_path):
     assert code == 0
     lines = out.splitlines()
     assert lines[0] == "iris.csv: 150 rows, 4 columns (4 of numbers, 0 of text), 3 classes in 'class'"
-    assert lines[1].startswith("oneLSM: CV error ")
-    assert "; 5 folds, 72 grid points, 150 rows;" in lines[1]
+    told = r"honest error [\d.]+ % \(95 %: [\d.]+–[\d.]+; nested 5-fold\), [\d.]+ % at the chosen point, "
+    assert re.match(told + r"66\.67 % for always the largest class$", lines[1])
+    assert lines[2].startswith("oneLSM: CV error ")
+    assert "; 5 folds, 72 grid points, 150 rows;" in lines[2]
     assert "setosa" in out
     assert "recall" in out
     assert lines[-1] == f"model written to {tmp_path / 'm.mcls'}"
     assert [p.name for p in tmp_path.iterdir()] == ["m.mcls"]
     model = mcls.load(tmp_path / "m.mcls")
-    assert f"CV error {100 * model.facts.cv_error:.2f} %" in lines[1]
+    assert f"CV error {100 * model.facts.cv_error:.2f} %" in lines[2]
+    assert f"honest error {100 * model.facts.nested_error:.2f} %" in lines[1]
+
+
+def test_repetitions_tell_their_spread(tmp_path):
+    args = ["fit", IRIS, "--grid", "gamma=1,sigma=0.5+2", "--folds", 4, "-o", tmp_path / "m"]
+    out = call(*args, "--repeats", 3)[1]
+    assert "; nested 4-fold, 3 repetitions)" in out
+    assert re.search(r"honest error of 3 repetitions: [\d.]+ to [\d.]+ %, standard deviation [\d.]+", out)
+    code, _, err = call(*args[:-2], "--folds", "loo", "--repeats", 2, "-o", tmp_path / "n")
+    assert code == 2
+    assert "can be repeated" in err
+    assert "--no-nested leaves out" in call(*args, "--repeats", 2, "--no-nested", "--force")[2]
+    assert call(*args, "--repeats", 0)[0] == 2
+    assert "honest" not in call(*args, "--no-nested", "--force")[1]
 
 
 def test_what_the_user_should_know_of_the_search_is_told_in_a_line_each(tmp_path):
@@ -53,10 +69,10 @@ def test_what_the_user_should_know_of_the_search_is_told_in_a_line_each(tmp_path
 
 
 def test_the_error_of_a_sample_says_on_how_many_rows_it_was_measured(tmp_path, monkeypatch):
-    monkeypatch.setattr("mcls.models.selection.SWEEP_ROWS", 60)
+    monkeypatch.setattr("mcls.models.candidates.SWEEP_ROWS", 60)
     out = call("fit", IRIS, "--nested", "--folds", 3, "--grid", "gamma=1,sigma=1", "-o", tmp_path / "m")[1]
-    for line in (line for line in out.splitlines() if "CV error" in line):
-        assert re.search(r"CV error on a sample of 60 of the 150 rows [\d.]+ %", line)
+    for line in (line for line in out.splitlines() if "CV error" in line or line.startswith("honest error")):
+        assert re.search(r" error on a sample of 60 of the 150 rows [\d.]+ %", line)
     assert "3 folds of 60 of the 150 rows, seed 0" in call("inspect", tmp_path / "m")[1]
 
 
@@ -73,8 +89,8 @@ def test_what_is_printed_with_the_nested_error_comes_from_the_same_choice(tmp_pa
         "-o",
         tmp_path / "m",
     ]
-    flat, nested = call(*args)[1], call(*args, "--nested")[1]
-    for out, which in ((flat, ": CV error"), (nested, "nested CV error")):
+    flat, nested = call(*args, "--no-nested")[1], call(*args, "--force")[1]
+    for out, which in ((flat, ": CV error"), (nested, "honest error")):
         error = float(re.search(rf"{which} ([\d.]+) %", out)[1])
         counts = np.array(
             [re.findall(r"\d+", line)[:3] for line in out.splitlines() if re.match(r" *[a-z]+ +\d", line)]
@@ -82,7 +98,7 @@ def test_what_is_printed_with_the_nested_error_comes_from_the_same_choice(tmp_pa
         assert error == pytest.approx(100 * (1 - np.trace(counts.astype(int)) / 150), abs=0.01)
     assert "out-of-fold predictions, at the parameters above" in flat
     assert "out-of-fold predictions, parameters chosen inside each fold" in nested
-    assert re.search(r": CV error ([\d.]+) %", nested)[1] != re.search(r"nested CV error ([\d.]+) %", nested)[1]
+    assert re.search(r": CV error ([\d.]+) %", nested)[1] != re.search(r"honest error ([\d.]+) %", nested)[1]
 
 
 def test_an_extended_grid_is_told_and_kept(tmp_path):
@@ -93,7 +109,7 @@ def test_an_extended_grid_is_told_and_kept(tmp_path):
     (tmp_path / "t.csv").write_text("far,near,kind\n" + rows)
     _, out, err = call("fit", tmp_path / "t.csv", "--folds", 5, "--nested", "-o", tmp_path / "m")
     told = re.search("note: the automatic grid was extended around its best point: .*", err)[0]
-    assert "from all rows: the scaling, the extended grid)" in out
+    assert "from all rows: the scaling, the extended grid\n" in out
     model = mcls.load(tmp_path / "m")
     assert told.removeprefix("note: ") in model.facts.notes
     kept = model.facts.grid["gamma"] + model.facts.grid["sigma"]
@@ -131,8 +147,8 @@ def test_the_paper_grid_and_the_nested_error(tmp_path):
     assert code == 0
     assert "3 folds, 9 grid points" in out
     assert re.search(r"oneLSM\S*: CV error [\d.]+ % \(95 %: [\d.]+–[\d.]+; 3 folds", out)
-    assert re.search(r"nested CV error [\d.]+ % \(95 %: [\d.]+–[\d.]+; parameters chosen inside each fold; ", out)
-    assert "from all rows: the scaling)" in out
+    assert re.search(r"honest error [\d.]+ % \(95 %: [\d.]+–[\d.]+; nested 3-fold\)", out)
+    assert "from all rows: the scaling\n" in out
     assert mcls.load(tmp_path / "m").facts.grid["sigma"] == (2.0 ** np.arange(-4, 5)).tolist()
 
 

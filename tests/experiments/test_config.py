@@ -20,7 +20,11 @@ def parse(text: str):
 def test_defaults_are_the_papers():
     config = parse(BASE)
     assert config.name == "lab"
-    assert (config.protocol, config.settings("published"), config.n_replicates) == ("published", {"folds": 10}, 10)
+    assert (config.protocol, config.settings("published"), config.n_replicates) == (
+        "published",
+        {"folds": 10, "repeats": 1},
+        10,
+    )
     assert (config.scaling, config.engine, config.seed) == ("dataset", "fast", 0)
 
 
@@ -53,7 +57,7 @@ def test_none_is_for_parameters_that_take_it():
 
 
 def test_settings_by_protocol():
-    assert parse(BASE).settings("published") == {"folds": 10}
+    assert parse(BASE).settings("published") == {"folds": 10, "repeats": 1}
     assert parse(BASE + "protocol: half-split").settings("half-split") == {"inner_folds": 5}
     assert parse(BASE + "protocol: 5x2cv").n_replicates == 5
     held = parse(BASE + "protocol: hold-out\ntrain: 120")
@@ -205,7 +209,7 @@ def test_configs_are_found_by_path_or_by_shipped_name(tmp_path):
 
 def test_leaving_one_out_is_a_number_of_folds(tmp_path):
     config = parse_config(BASE + "folds: loo\n", tmp_path / "c.yaml")
-    assert config.settings("published") == {"folds": "loo"}
+    assert config.settings("published") == {"folds": "loo", "repeats": 1}
     assert config.n_replicates == 1  # there is nothing to draw
 
 

@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_predict
 
-from mcls import OneLSM, VoLSSVM, load, save
+from mcls import OneLSM, VoLSSVM, VoRLS, load, save
 from mcls.data import load_dataset
 from mcls.errors import McLsError
 from mcls.evaluation.scaling import to_range
@@ -50,7 +50,7 @@ def test_every_machine_gives_probabilities_that_agree_and_are_saved(name, tmp_pa
 @pytest.mark.parametrize("how", CALIBRATIONS)
 @pytest.mark.parametrize(
     "machine",
-    [OneLSM(sigma=0.5, gamma=0.1), OneLSM(solver="nystrom", n_landmarks=30), VoLSSVM(class_weight="balanced")],
+    [OneLSM(sigma=0.5, gamma=0.1), VoRLS(), VoLSSVM(class_weight="balanced")],
     ids=repr,
 )
 def test_the_map_is_fitted_to_scores_out_of_fold(machine, how):

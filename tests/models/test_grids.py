@@ -9,10 +9,12 @@ from scipy.spatial.distance import pdist
 from mcls import OneLSM, select
 from mcls.data import load_dataset
 from mcls.evaluation import grid as evaluation
+from mcls.evaluation import task
 from mcls.evaluation.folds import stratified_folds
 from mcls.evaluation.scaling import to_range
 from mcls.machines.registry import MACHINES
-from mcls.models import grids, selection
+from mcls.models import candidates, grids
+from mcls.models.selection import AS_FLAGS, IN_PYTHON
 from mcls.seeds import derive
 
 IRIS = load_dataset("iris")
@@ -118,15 +120,16 @@ def test_an_extended_search_is_the_search_of_all_its_points(machine, monkeypatch
         swept.extend(tuple(sorted(point.items())) for point in found.points)
         return found
 
-    monkeypatch.setattr(selection, "search", recorded)
+    monkeypatch.setattr(task, "search", recorded)
     found = select(A, y, machine, folds=5)
     assert found.extended
     assert len(swept) == len(set(swept)) == len(found.results) > 72
     assert found.grid == {name: sorted(found.results[name].unique()) for name in ("gamma", "sigma")}
-    quest = selection.prepare(A, y, machine, "auto", folds=5)
     points = found.results[list(found.best_params)].to_dict("records")
     folds = stratified_folds(y, 5, derive(0, "folds"))
-    whole = evaluation.search(quest.estimator, A, y, [grids.as_grid(p) for p in points], folds)
+    whole = evaluation.search(
+        candidates.named_machine(machine)[1], A, y, [grids.as_grid(p) for p in points], folds
+    )
     errors = {tuple(sorted(p.items())): e for p, e in zip(whole.points, whole.errors)}
     for row, point in zip(found.results.itertuples(), points):
         assert row.error == pytest.approx(errors[tuple(sorted(point.items()))], abs=1e-12)
@@ -136,13 +139,13 @@ def test_an_extended_search_is_the_search_of_all_its_points(machine, monkeypatch
 def test_nested_searches_the_extended_grid(monkeypatch):
     A, y = stripes(40)
     seen = []
-    outcomes = selection.nested_outcomes
+    outcomes = candidates.nested_fold_outcomes
 
-    def watched(task, *rest):
+    def watched(task, *rest, **settings):
         seen.append(task.grids)
-        return outcomes(task, *rest)
+        return outcomes(task, *rest, **settings)
 
-    monkeypatch.setattr(selection, "nested_outcomes", watched)
+    monkeypatch.setattr(candidates, "nested_fold_outcomes", watched)
     found = select(A, y, folds=3, nested=True)
     assert found.extended
     points = found.results[list(found.best_params)].to_dict("records")
@@ -172,8 +175,8 @@ def test_a_parameter_that_is_fixed_is_not_extended():
 def test_in_python_the_advice_is_python_and_on_the_command_line_flags():
     best, grid = {"gamma": 4.0, "sigma": 1.0}, {"gamma": [1.0, 2.0, 4.0], "sigma": [0.5, 1.0, 2.0]}
     arguments = best, grid, {}, SMOOTHER, "oneLSM:labelbook=pm1"
-    (python,) = grids.remarks(*arguments, selection.IN_PYTHON)
-    (flags,) = grids.remarks(*arguments, selection.AS_FLAGS)
+    (python,) = grids.remarks(*arguments, IN_PYTHON)
+    (flags,) = grids.remarks(*arguments, AS_FLAGS)
     told = "the choice lies at the edge of the grid (the largest gamma); to widen it: "
     assert python == told + 'machine="oneLSM:labelbook=pm1", grid="gamma=2^0..2^6,sigma=2^-1..2^1"'
     assert flags == told + "--machine oneLSM:labelbook=pm1 --grid gamma=2^0..2^6,sigma=2^-1..2^1"

@@ -53,6 +53,15 @@ def test_the_choice_is_that_of_all_points_with_few_widths_on_all_rows(centre):
     assert len(seen) == len(set(seen))
 
 
+@pytest.mark.parametrize("most", [1, 3, 9])
+def test_few_points_on_all_rows_are_the_best_of_the_sample_and_steps_from_there(most):
+    sweep, calls = bowl(lambda size: (0.0, 0.0 if size else -4.0))
+    found = growing.grow(GRID, LADDERS, [500, 1500], sweep, {"sigma": 1, "gamma": 1}, most)
+    assert len(found.points) == sum(len(points) for size, points in calls if size is None) <= most
+    assert found.best_point["sigma"] == 1.0
+    assert most < 9 or found.best_point["gamma"] == 2.0**-4
+
+
 def test_widths_that_cannot_be_told_apart_all_stay():
     sweep, calls = bowl(lambda size: (0.0, 0.0), noise=3.0)
     growing.grow(GRID, LADDERS, [500], sweep, {"sigma": 1, "gamma": 1})

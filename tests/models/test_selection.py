@@ -58,7 +58,7 @@ def test_the_nested_error_is_that_of_the_protocol():
         OneLSM(), X, np.unique(Y, return_inverse=True)[1], GRID, "none", smoother=MACHINES["oneLSM"].smoother
     )
     task = replace(task, groups=equal_rows(X))
-    assert found.nested_error == protocols.nested(task, derive(0, "folds"), folds=3, inner_folds=3)["error"]
+    assert found.nested_error == protocols.nested_folds(task, derive(0, "folds"), folds=3)["error"]
 
 
 def test_the_seed_decides():
@@ -208,7 +208,7 @@ def test_the_error_is_that_of_the_landmark_machine_which_is_saved(given, monkeyp
     assert all(ours == pytest.approx(refitted) for ours, refitted in errors_of(found))
     codes, smoother = np.unique(Y, return_inverse=True)[1], MACHINES["oneLSM"].smoother
     task = Task(clone(found.estimator), X, codes, GRID, "none", "refit", smoother, groups=equal_rows(X))
-    assert found.nested_error == protocols.nested(task, derive(0, "folds"), folds=3, inner_folds=3)["error"]
+    assert found.nested_error == protocols.nested_folds(task, derive(0, "folds"), folds=3)["error"]
     _, ranked = ranking.rank(X, Y, GRID, (given, "oneLSM:gamma=16,sigma=0.01"), folds=3)
     assert {r.machine: r.error for r in ranked.machines}[given] == found.error
 

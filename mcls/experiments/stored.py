@@ -1,0 +1,267 @@
+"""Comparing the machines of any experiment from its plan and its store: nothing is computed again but the tests.
+
+Each machine has one value per split: the halves of 5×2cv, the folds of nested cross-validation, or one per replicate
+of a protocol that splits once. Where an experiment has honest cells beside those of its protocol (``nested:``), the
+honest ones are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mcls.errors import McLsError, unknown_name
+from mcls.evaluation.metrics import ERROR, Metric, get_metric
+from mcls.evaluation.permutations import PermutationResult, paired_permutation_test
+from mcls.evaluation.resampling_tests import (
+    Effect,
+    Posterior,
+    bayesian_signed_rank,
+    bayesian_ttest,
+    corrected_ttest,
+    pairwise_wilcoxon,
+    wilcoxon,
+)
+from mcls.evaluation.statistics import FriedmanResult, friedman
+from mcls.experiments.cells import Cell
+from mcls.experiments.plan import Plan, Row
+from mcls.experiments.store import Record, Store
+from mcls.packing import unpack
+from mcls.specs import format_spec, parse_spec
+
+#: Where a protocol keeps the error of each split.
+_SPLIT_ERRORS = {"5x2cv": "errors", "nested": "fold_errors", "nested-folds": "fold_errors"}
+
+
+@dataclass(frozen=True)
+class StoredPair:
+    """Two machines on one data set; a difference is a − b of the metric taken as a loss, smaller being better."""
+
+    dataset: str
+    a: str
+    b: str
+    value_a: float
+    value_b: float
+    corrected: Effect
+    posterior: Posterior
+    permutation: PermutationResult | None
+
+
+@dataclass(frozen=True)
+class StoredComparison:
+    """Every pair on every data set, and the tests over data sets where there are at least two of them."""
+
+    metric: Metric
+    machines: list[str]
+    datasets: list[str]
+    table: np.ndarray  # (data sets, machines) means over the splits
+    pairs: list[StoredPair]
+    over: list[tuple[str, str, Effect, Posterior]]
+    ranks: FriedmanResult | None  # of more than two machines
+    holm: np.ndarray | None  # (machines, machines) corrected p-values of Wilcoxon's test
+
+
+def compare_stored(folder: Path, machines: Sequence[str] = (), **settings: Any) -> StoredComparison:
+    """Compare the machines of an experiment, all or some of them, from the folder of its results."""
+    plan = Plan.read(folder / "plan.json")
+    if plan is None:
+        raise McLsError(f"{folder} holds no plan.json: give the folder of an experiment, such as results/iris")
+    return compare_planned(plan, Store(folder / "cells"), machines, **settings)
+
+
+def compare_planned(
+    plan: Plan,
+    store: Store,
+    machines: Sequence[str] = (),
+    *,
+    metric: str = ERROR.name,
+    rope: float = 0.01,
+    permutations: int = 0,
+    alpha: float = 0.05,
+) -> StoredComparison:
+    """Compare machines from a plan and the store of its cells."""
+    wanted = get_metric(metric)
+    names = _chosen(list(dict.fromkeys(_name(row) for row in plan.rows)), machines)
+    datasets = list(dict.fromkeys(row.dataset for row in plan.rows))
+    rows = {(row.dataset, _name(row)): row for row in plan.rows}
+    table = np.full((len(datasets), len(names)), np.nan)
+    pairs: list[StoredPair] = []
+    for d, dataset in enumerate(datasets):
+        records = [_records(rows.get((dataset, name)), store) for name in names]
+        values = [None if of is None else _values(of, wanted) for of in records]
+        for m, of_machine in enumerate(values):
+            table[d, m] = np.nan if of_machine is None else np.mean(of_machine)
+        for i, j in combinations(range(len(names)), 2):
+            a, b, of_a, of_b = values[i], values[j], records[i], records[j]
+            if a is None or b is None or of_a is None or of_b is None:
+                continue
+            if a.shape != b.shape or len(a) < 2:
+                raise McLsError(
+                    f"{dataset}: the tests need the same two or more splits of {names[i]} and {names[j]}; "
+                    f"there are {len(a)} and {len(b)}"
+                )
+            share = _test_share(of_a[0])
+            loss_a, loss_b = wanted.as_loss(a), wanted.as_loss(b)
+            swapped = None
+            if permutations:
+                y = plan.datasets[dataset].y
+                first = [unpack(of[0][1]["result"]["predictions"]) for of in (of_a, of_b)]
+                seen = (first[0] >= 0) & (first[1] >= 0)
+                swapped = paired_permutation_test(
+                    y[seen], first[0][seen], first[1][seen], permutations, metric=wanted
+                )
+            pairs.append(
+                StoredPair(
+                    dataset=dataset,
+                    a=names[i],
+                    b=names[j],
+                    value_a=float(a.mean()),
+                    value_b=float(b.mean()),
+                    corrected=corrected_ttest(loss_a, loss_b, share),
+                    posterior=bayesian_ttest(loss_a, loss_b, share, rope),
+                    permutation=swapped,
+                )
+            )
+    losses = wanted.as_loss(table[np.isfinite(table).all(axis=1)])
+    over: list[tuple[str, str, Effect, Posterior]] = []
+    if len(losses) >= 2:
+        over = [
+            (
+                names[i],
+                names[j],
+                wilcoxon(losses[:, i], losses[:, j]),
+                bayesian_signed_rank(losses[:, i], losses[:, j], rope),
+            )
+            for i, j in combinations(range(len(names)), 2)
+        ]
+    many = len(names) > 2 and len(losses) >= 2
+    return StoredComparison(
+        wanted,
+        names,
+        datasets,
+        table,
+        pairs,
+        over,
+        friedman(losses, alpha) if many else None,
+        pairwise_wilcoxon(losses) if many else None,
+    )
+
+
+def _name(row: Row) -> str:
+    options = {"labelbook": row.labelbook} if row.labelbook else {}
+    spec = format_spec(row.machine, options)
+    return f"{spec}{',' if options else ':'}{row.options}" if row.options else spec
+
+
+def _chosen(known: list[str], wanted: Sequence[str]) -> list[str]:
+    """The machines that a user names, in the order given: in full, or by the name alone where that is one machine."""
+    if not wanted:
+        if len(known) < 2:
+            raise McLsError(f"there is nothing to compare: the experiment has one machine, {known[0]}")
+        return known
+    found = []
+    for text in wanted:
+        alike = [k for k in known if k.lower() == text.lower()]
+        alike = alike or [k for k in known if parse_spec(k)[0].lower() == text.lower()]
+        if not alike:
+            raise unknown_name("machine of the experiment:", text, known)
+        if len(alike) > 1:
+            raise McLsError(
+                f"'{text}' is several machines of the experiment: {', '.join(alike)}; name one in full"
+            )
+        found.append(alike[0])
+    if len(set(found)) < 2:
+        raise McLsError("give at least two different machines of the experiment, or none to compare all")
+    return found
+
+
+Found = list[tuple[Cell, Record]]
+
+
+def _records(row: Row | None, store: Store) -> Found | None:
+    """The cells of a row with their records, the honest ones if it has some; None where some are missing."""
+    if row is None:
+        return None
+    cells = row.nested or row.cells
+    found = [(cell, record) for cell in cells if (record := store.result(cell)) is not None]
+    return found if len(found) == len(cells) else None
+
+
+def _values(found: Found, metric: Metric) -> np.ndarray:
+    """The metric of every split of every replicate."""
+    values: list[float] = []
+    for cell, record in found:
+        result: dict[str, Any] = record["result"]
+        if metric.name == ERROR.name:
+            kept = result[_SPLIT_ERRORS[cell.protocol]] if cell.protocol in _SPLIT_ERRORS else [result["error"]]
+        else:
+            kept = result.get("split_metrics", {}).get(metric.name)
+            if kept is None:
+                raise McLsError(
+                    f"the results hold no '{metric.name}': add it to the experiment's 'metric:' and run it again"
+                )
+        values += [np.nan if value is None else float(value) for value in kept]
+    if np.isnan(values).any():
+        raise McLsError(f"'{metric.name}' is not defined on some split: use fewer folds or another metric")
+    return np.array(values)
+
+
+def _test_share(first: tuple[Cell, Record]) -> float:
+    """The share of the rows in a test part."""
+    cell, record = first
+    if cell.protocol == "5x2cv":
+        return 0.5
+    result = record["result"]
+    if "test" in result:
+        return float(result["test"] / (result["test"] + result["train"]))
+    folds = cell.settings.get("folds")
+    return 1.0 / folds if isinstance(folds, int) else 1.0 / len(result.get("fold_errors", range(10)))
+
+
+def stored_tables(found: StoredComparison, alpha: float) -> list[tuple[str, list[str], list[list[str]]]]:
+    """Titles, headings and rows for people: the pairs on each data set, and the tests over data sets."""
+    per_cent = found.metric.name == ERROR.name
+    scale, unit = (100.0, "errors in percent") if per_cent else (1.0, found.metric.name)
+    digits = ".2f" if per_cent else ".4f"
+
+    def number(value: float) -> str:
+        return "" if np.isnan(value) else format(scale * value, digits)
+
+    def effect(of: Effect) -> list[str]:
+        p = "identical" if of.identical else "undefined" if of.undefined else f"{of.p:.4g}"
+        return [f"{scale * of.difference:+{digits}}", f"{number(of.low)} to {number(of.high)}", p]
+
+    def posterior(of: Posterior) -> list[str]:
+        return [f"{of.a_better:.3f}", f"{of.equivalent:.3f}", f"{of.b_better:.3f}"]
+
+    chances = ["P(A better)", "P(equivalent)", "P(B better)"]
+    columns = ["data set", "A", "B", "mean A", "mean B", "difference", "95 %", "p(corrected t)", *chances]
+    permuted = any(pair.permutation is not None for pair in found.pairs)
+    rows = [
+        [
+            *(pair.dataset, pair.a, pair.b, number(pair.value_a), number(pair.value_b)),
+            *effect(pair.corrected),
+            *posterior(pair.posterior),
+            *([f"{pair.permutation.p:.4g}"] if pair.permutation is not None else [""] * permuted),
+        ]
+        for pair in found.pairs
+    ]
+    tables = [(f"{unit}, every pair on every data set", [*columns, *["p(permutation)"] * permuted], rows)]
+    if found.over:
+        columns = ["A", "B", "difference", "95 %", "p(Wilcoxon)", *chances]
+        columns += ["p(Wilcoxon, Holm)"] * (found.holm is not None)
+        place = {name: i for i, name in enumerate(found.machines)}
+        rows = [
+            [
+                *(a, b, *effect(test), *posterior(chance)),
+                *([] if found.holm is None else [f"{found.holm[place[a], place[b]]:.4g}"]),
+            ]
+            for a, b, test, chance in found.over
+        ]
+        tables.append((f"{unit}, over {len(found.datasets)} data sets", columns, rows))
+    return tables

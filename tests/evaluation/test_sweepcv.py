@@ -1,0 +1,184 @@
+"""SweepCV beside GridSearchCV: the same scores, columns, choices and errors."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.datasets import make_classification
+from sklearn.exceptions import FitFailedWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, get_scorer, make_scorer
+from sklearn.model_selection import GridSearchCV, GroupKFold, ShuffleSplit, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+from mcls import ELM, OneLSM, OvOLSM, SweepCV, VoLSSVM
+from mcls.data import load_dataset
+from mcls.evaluation.scaling import to_range
+from mcls.evaluation.scorers import recognised
+from mcls.kernels import kernel_matrix
+
+GRID = {"gamma": [2.0**-4, 1.0, 16.0], "sigma": [0.25, 1.0]}
+CV = StratifiedKFold(3, shuffle=True, random_state=0)
+LABELS = ["accuracy", "balanced_accuracy", "f1_macro"]
+
+
+def rows(name, at_most=120):
+    """Some rows of a shipped data set, with classes of at least six rows, named."""
+    data = load_dataset(name)
+    often = np.flatnonzero(np.bincount(data.y)[data.y] >= 24)
+    some = often[:: max(1, len(often) // at_most)]
+    some = some[np.bincount(data.y[some])[data.y[some]] >= 6]
+    return to_range(data.X)[some], np.array(data.classes)[data.y[some]]
+
+
+def in_pipeline(machine):
+    return make_pipeline(StandardScaler(), machine), lambda name: f"{type(machine).__name__.lower()}__{name}"
+
+
+def both(estimator, grid, X, y, fit=None, **options):
+    """The two searches, which agree in everything but time."""
+    ours, plain = (
+        search(estimator, grid, **{"cv": CV, **options}).fit(X, y, **(fit or {}))
+        for search in (SweepCV, GridSearchCV)
+    )
+    assert set(ours.cv_results_) == set(plain.cv_results_)
+    assert ours.cv_results_["params"] == plain.cv_results_["params"]
+    for column, expected in plain.cv_results_.items():
+        if "test_" in column:
+            np.testing.assert_allclose(ours.cv_results_[column], expected, rtol=1e-12, atol=1e-12, err_msg=column)
+    assert (ours.multimetric_, ours.n_splits_) == (plain.multimetric_, plain.n_splits_)
+    if ours.refit:
+        assert ours.best_params_ == plain.best_params_
+        assert np.array_equal(ours.predict(X), plain.predict(X))
+        assert np.array_equal(ours.classes_, plain.classes_)
+        assert ours.n_features_in_ == plain.n_features_in_
+        if not callable(ours.refit):
+            assert ours.score(X, y) == plain.score(X, y)
+    return ours
+
+
+@pytest.mark.parametrize("name", ["iris", "wine", "glass", "vowel", "yeast"])
+@pytest.mark.parametrize("piped", [False, True])
+def test_scores_are_those_of_grid_search(name, piped):
+    X, y = rows(name)
+    w = np.random.default_rng(0).uniform(0.2, 3, len(y))
+    estimator, named = in_pipeline(OneLSM()) if piped else (OneLSM(), str)
+    grid = {named(parameter): values for parameter, values in GRID.items()}
+    for fit in ({}, {named("sample_weight"): w}):
+        ours = both(estimator, grid, X, y, fit, scoring=LABELS, refit="f1_macro")
+        assert ours.swept_
+    groups = np.random.default_rng(1).integers(0, 12, len(y))
+    assert both(estimator, grid, X, y, {"groups": groups}, cv=GroupKFold(3)).swept_
+    calibrated = estimator.set_params(**{named("calibration"): "temperature"})
+    for fit in ({}, {named("sample_weight"): w}):
+        ours = both(calibrated, {named("gamma"): [0.1, 4.0]}, X, y, fit, scoring="neg_log_loss")
+        assert ours.swept_
+        assert np.allclose(ours.predict_proba(X).sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("how", ["matrix", "auto"])
+def test_every_map_is_fitted_inside_the_training_fold(how):
+    X, y = rows("glass")
+    grid = {"gamma": [0.1, 2.0], "calibration": ["temperature", how]}
+    ours = both(OneLSM(class_weight="balanced"), grid, X, y, scoring=["neg_log_loss", "roc_auc_ovr"], refit=False)
+    assert ours.swept_
+
+
+@pytest.mark.parametrize(
+    "machine, grid",
+    [
+        (VoLSSVM(bias=True), GRID),
+        (OvOLSM(), {**GRID, "class_weight": [None, "balanced"]}),
+        (ELM(n_hidden=30), {"C": [0.1, 10.0], "n_hidden": [20, 30]}),
+        (OneLSM(), [GRID, {"kernel": ["linear"], "gamma": [1.0, 1.0]}]),
+        (OneLSM(class_weight={"setosa": 5.0}), {"labelbook": ["pm1", "fisher"], "gamma": [1.0]}),
+    ],
+    ids=repr,
+)
+def test_machines_and_grids_of_any_kind_are_swept(machine, grid):
+    X, y = rows("iris")
+    assert both(machine, grid, X, y, cv=ShuffleSplit(4, random_state=0)).swept_
+    alone, together = (SweepCV(machine, grid, cv=CV, n_jobs=n).fit(X, y).cv_results_ for n in (1, 2))
+    assert np.array_equal(alone["mean_test_score"], together["mean_test_score"])
+
+
+def test_a_precomputed_kernel_and_a_frame_are_searched():
+    X, y = rows("iris")
+    K = kernel_matrix(X, sigma=0.5)
+    assert both(OneLSM(kernel="precomputed"), {"gamma": GRID["gamma"]}, K, y, scoring="roc_auc_ovo", refit=False)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    assert list(both(OneLSM(), GRID, frame, y).feature_names_in_) == list("abcd")
+
+
+def test_transformers_are_searched_too():
+    X, y = rows("iris")
+    pipeline = make_pipeline(StandardScaler(), PolynomialFeatures(1), OneLSM())
+    grid = {"polynomialfeatures__degree": [1, 2], "onelsm__gamma": [0.1, 1.0], "onelsm__sigma": [1.0, 4.0]}
+    assert both(pipeline, grid, X, y).swept_
+    whole = {"onelsm": [OneLSM(), VoLSSVM()], "standardscaler": ["passthrough", StandardScaler()]}
+    assert not both(pipeline, whole, X, y).swept_
+
+
+def test_scoring_of_any_kind():
+    X, y = rows("wine")
+
+    def twice(estimator, X, y):
+        return {"right": accuracy_score(y, estimator.predict(X)), "sum": float(estimator.predict(X).shape[0])}
+
+    def nosy(estimator, X, y):
+        return float(estimator.alpha_.sum())
+
+    assert both(OneLSM(), GRID, X, y, scoring="f1_micro").swept_
+    assert both(OneLSM(), GRID, X, y, scoring=make_scorer(accuracy_score)).swept_
+    assert both(OneLSM(), GRID, X, y, scoring=twice, refit="right").swept_
+    assert both(OneLSM(), GRID, X, y, scoring=twice, refit=lambda results: 2).best_index_ == 2
+    assert not both(OneLSM(), GRID, X, y, scoring=nosy).swept_  # it looks at what a fit leaves behind
+    assert recognised(get_scorer("balanced_accuracy")) == "balanced_accuracy"
+    assert recognised(make_scorer(accuracy_score, normalize=False)) is None
+
+
+def test_what_cannot_be_swept_is_fitted():
+    X, y = rows("iris")
+    assert not both(LogisticRegression(), {"C": [0.1, 1.0]}, X, y).swept_
+    assert not both(OneLSM(solver="nystrom", n_landmarks=20), GRID, X, y).swept_  # each fit has its own landmarks
+    ours = both(OneLSM(), GRID, X, y, return_train_score=True)
+    assert not ours.swept_
+    assert "mean_train_score" in ours.cv_results_
+
+
+def test_points_that_cannot_be_fitted_get_the_error_score():
+    X, y = rows("iris")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitFailedWarning)
+        warnings.filterwarnings("ignore", message="One or more of the test scores")
+        ours = both(OneLSM(), {"gamma": [-1.0, 1.0]}, X, y)
+    assert np.isnan(ours.cv_results_["mean_test_score"]).tolist() == [True, False]
+    with pytest.raises(ValueError, match="gamma must be a positive number"):
+        SweepCV(OneLSM(), {"gamma": [-1.0, 1.0]}, error_score="raise").fit(X, y)
+    with pytest.raises(ValueError, match="Invalid parameter 'gama'"):
+        SweepCV(OneLSM(), {"gama": [1.0]}).fit(X, y)
+
+
+def test_a_fold_without_some_class_is_judged_as_grid_search_judges_it():
+    X, y = make_classification(60, 5, n_informative=4, n_redundant=0, n_classes=3, random_state=0)
+    folds = [(np.flatnonzero(y != 2)[:30], np.arange(40, 60)), (np.arange(40), np.arange(40, 60))]
+    assert both(OneLSM(), GRID, X, y, cv=folds, scoring=["accuracy", "f1_macro"], refit=False).swept_
+
+
+def test_metadata_is_routed():
+    X, y = rows("iris")
+    w = np.random.default_rng(0).uniform(0.2, 3, len(y))
+    with sklearn.config_context(enable_metadata_routing=True):
+        machine = OneLSM().set_fit_request(sample_weight=True)
+        scoring = get_scorer("accuracy").set_score_request(sample_weight=True)
+        fit = {"sample_weight": w, "groups": np.arange(len(y)) // 3}
+        assert both(machine, GRID, X, y, fit, scoring=scoring, cv=GroupKFold(3), refit=False).swept_
+
+
+def test_scikit_learns_own_checks_pass():
+    results = check_estimator(SweepCV(OneLSM(), {"gamma": [0.1, 1.0]}, cv=2), on_skip=None)
+    assert {r["check_name"] for r in results if r["status"] != "passed"} <= {"check_array_api_input"}
