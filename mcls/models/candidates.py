@@ -228,9 +228,7 @@ class Candidate:
             with threadpool_limits(1):
                 if nested is None or size is not None:
                     keep = keep_scores and size is None
-                    return task.search(
-                        task.X, splits, keep_scores=keep, n_threads=threads, on_step=task.on_step
-                    )
+                    return task.search(task.X, splits, keep_scores=keep, n_threads=threads, on_step=task.on_step)
                 found, part = search_with_nested(task, task.X, splits, nested, keep_scores, threads)
             parts.append(part)
             return found
