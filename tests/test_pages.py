@@ -30,7 +30,15 @@ def files(page):
     return re.findall(r"^```\w+ ([\w-]+\.[\w.]+)\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.stem)
+#: Pages of a dozen commands each; tests/test_own_study.py and tests/cli/test_own_tables.py walk the same ways.
+LONG = {"own-data", "own-study"}
+
+
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=[pytest.mark.full] * (page.stem in LONG)) for page in PAGES if blocks(page)],
+    ids=lambda page: page.stem,
+)
 def test_the_code_of_a_page_runs(page, tmp_path):
     for name in ("configs", "datasets"):
         shutil.copytree(ROOT / name, tmp_path / name)

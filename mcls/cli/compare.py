@@ -40,8 +40,18 @@ def compare(
     ] = None,
     metric: Annotated[
         str,
-        typer.Option(metavar="METRIC", help="What is compared with --from: a metric that its config asks for."),
+        typer.Option(
+            metavar="METRIC",
+            help="What chooses the parameters and is compared, as in mcls fit; with --from, a metric that the config "
+            "of the experiment asks for.",
+        ),
     ] = "error",
+    costs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="COSTS.csv", help="Of the metric cost: one row per true and one column per predicted class."
+        ),
+    ] = None,
     rope: Annotated[
         float | None,
         typer.Option(
@@ -75,6 +85,9 @@ def compare(
     with Friedman's test and Nemenyi's critical difference; with one data set, or a test asked for, every pair.
     McNemar's test is the exact binomial one. A test without any variance to go by is undefined, and says so.
 
+    --metric log-loss chooses the parameters of both by the log-loss of the inner folds and tests the log-losses of the
+    halves: any metric of mcls fit. (McNemar's test counts wrong classes in any case.)
+
     --rope and --permutations add further tests on the same halves; --from makes them from the store of any experiment,
     whose folds then are what is compared (docs/statistics.md says what each test is worth).
 
@@ -107,17 +120,17 @@ def compare(
     }
     machines = machines or []
     if from_ is not None:
-        if dataset or ftest or ttest or mcnemar or fresh:
+        if dataset or ftest or ttest or mcnemar or fresh or costs is not None:
             raise McLsError(
-                "--from compares what an experiment has: leave out --dataset, --fresh and the tests of 5x2cv"
+                "--from compares what an experiment has: leave out --dataset, --costs, --fresh and the tests of 5x2cv"
             )
         _print_stored(compare_stored(from_, machines, metric=metric, **wanted), alpha, csv)
         return
-    if metric != "error":
-        raise McLsError("--metric belongs to --from: give the folder of an experiment that asks for it")
+    if (metric.lower() == "cost") != (costs is not None):
+        raise McLsError("--metric cost and --costs COSTS.csv go together: give both or neither")
     if len(machines) < 2:
         raise McLsError("give at least two machines to compare, such as: mcls compare oneLSM ovA")
-    experiment = comparison(machines, dataset or DEFAULT_DATASETS, seed, engine.value, out, alpha)
+    experiment = comparison(machines, dataset or DEFAULT_DATASETS, seed, engine.value, out, alpha, metric, costs)
     for note in experiment.plan.notes:
         print_note(note)
     with resumable(experiment.store.folder):
@@ -133,11 +146,11 @@ def compare(
         print_failures(outcome)
         raise typer.Exit(0 if outcome.ok else 1)
     if many and not (csv and paired):
-        columns, rows = rank_table(*experiment.errors(), titles, result)
+        columns, rows = rank_table(*experiment.values(), titles, result, experiment.metric)
         if csv:
             print_csv(columns, rows)
         else:
-            print_table("5x2cv, errors in percent", columns, rows)
+            print_table(f"5x2cv, {experiment.unit}", columns, rows)
     if result is not None and not csv:
         for sentence in ranking_words(experiment.labels, result):
             echo(sentence)
@@ -150,9 +163,11 @@ def compare(
         else:
             used = " and ".join(TESTS[test][0] for test in tests or ["f"])
             level = f"{used} at level {alpha:g}" + (" for each pair alone" if many else "")
-            print_table(f"5x2cv, errors in percent, {level}", columns, rows)
+            print_table(f"5x2cv, {experiment.unit}, {level}", columns, rows)
     if rope is not None or permutations is not None:
-        _print_stored(compare_planned(experiment.plan, experiment.store, **wanted), alpha, csv)
+        _print_stored(
+            compare_planned(experiment.plan, experiment.store, metric=experiment.metric.name, **wanted), alpha, csv
+        )
     echo(f"see {experiment.folder / 'summary.csv'}", err=True)
     if result is not None:
         echo(f"ranks and Friedman's test: see {experiment.folder / 'ranking.csv'}", err=True)

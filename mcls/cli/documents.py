@@ -89,8 +89,8 @@ def fit_content(fitted: Fitted, path: Any) -> dict[str, Any]:
 
 
 def comparison_content(experiment: Comparison) -> dict[str, Any]:
-    """What ``mcls compare`` found: errors in percent."""
-    names, table = experiment.errors()
+    """What ``mcls compare`` found: errors in percent, or the values of another metric."""
+    names, table = experiment.values()
     result = experiment.ranking()
     ranking = None
     if result is not None:
@@ -103,6 +103,7 @@ def comparison_content(experiment: Comparison) -> dict[str, Any]:
     return {
         "machines": [{"name": label, "tuned": label == title} for label, title in experiment.titles.items()],
         "datasets": list(names),
+        "metric": experiment.metric.name,
         "errors": table,
         "alpha": experiment.alpha,
         "pairs": [_pair_content(pair, experiment.alpha) for pair in experiment.pairs()],
@@ -117,5 +118,5 @@ def _pair_content(pair: Pair, alpha: float) -> dict[str, Any]:
         result = getattr(pair, name)
         p = None if result is None or result.undefined else result.p
         tests[name] = {"p": p, "verdict": pair.verdict(name, alpha)}
-    errors = {"error_a": pair.error_a, "error_b": pair.error_b}
+    errors = {"error_a": pair.value_a, "error_b": pair.value_b}
     return {"dataset": pair.dataset, "a": pair.a, "b": pair.b, **errors, "tests": tests}

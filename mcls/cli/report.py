@@ -50,10 +50,12 @@ def report(
     from mcls.reporting.plots import draw_all, drawing
 
     with drawing(out, quick) as begun:
+        from mcls.reporting.agreement import agreement, agreement_tables
         from mcls.reporting.page import write_report
 
         studies = Studies(out, quick)
-        tables = [table for paper in PAPERS.values() for spec in paper.tables for table in spec.build(studies)]
+        tables = agreement_tables(agreement(PAPERS.values(), studies), quick)
+        tables += [table for paper in PAPERS.values() for spec in paper.tables for table in spec.build(studies)]
         figures = draw_all(studies, lambda text: echo(text, err=True), begun)
     echo(f"Written {write_report(studies, list(PAPERS.values()), tables, figures)}")
     print_damaged(*(study.store for study in studies.loaded()))

@@ -154,6 +154,7 @@ def _make(
     from mcls.cli.run import cores, resumable
     from mcls.cli.show import print_damaged, print_failures
     from mcls.papers import PAPERS, get_paper
+    from mcls.reporting.agreement import agreement, agreement_tables
     from mcls.reporting.catalog import needed, run, write
     from mcls.reporting.render import print_table
     from mcls.reporting.studies import Studies
@@ -166,6 +167,8 @@ def _make(
         with resumable(studies.out):
             outcomes = run(needed(specs, studies), jobs or cores(), CellProgress, _tell)
     made = [table for spec in specs for table in spec.build(studies)]
+    if paper is None:
+        made = [*agreement_tables(agreement(papers, studies), quick), *made]
     for each in made:
         with output() as console:
             print_table(each, console)

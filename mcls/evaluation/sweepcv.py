@@ -61,7 +61,7 @@ class SweepCV(GridSearchCV):
     >>> search = SweepCV(OneLSM(), {"gamma": [0.01, 0.1, 1.0], "sigma": [0.1, 0.5]}, cv=2).fit(X, y)
     >>> search.best_params_
     {'gamma': 0.01, 'sigma': 0.1}
-    >>> search.best_score_, search.swept_
+    >>> float(search.best_score_), search.swept_
     (1.0, True)
     """
 

@@ -1,4 +1,4 @@
-"""Comparing machines from 5×2cv cells: errors, tests between two, ranks over many."""
+"""Comparing machines from 5×2cv cells by the error or another metric: tests between two, ranks over many."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from mcls.evaluation.metrics import ERROR, Metric, get_metric
 from mcls.evaluation.statistics import (
     FriedmanResult,
     McNemarResult,
@@ -24,6 +26,7 @@ from mcls.experiments.layout import plan
 from mcls.experiments.loading import config_from
 from mcls.experiments.plan import Row
 from mcls.experiments.store import Record, Store, write_file
+from mcls.experiments.stored import split_values
 from mcls.experiments.summary import markdown_table, to_csv, to_markdown
 from mcls.files import csv_text
 from mcls.packing import unpack
@@ -47,16 +50,17 @@ class Pair:
     dataset: str
     a: str
     b: str
-    error_a: float | None  # percent, mean over the ten halves
-    error_b: float | None
+    value_a: float | None  # of the metric, mean over the ten halves; in percent where it is shown so
+    value_b: float | None
     f: TestResult | None
     t: TestResult | None
     mcnemar: McNemarResult | None
+    metric: Metric = ERROR
 
     def verdict(self, test: str, alpha: float) -> str:
         """What the test says in words: identical, not significant, undefined and why, or which machine is better."""
         result: TestResult | None = getattr(self, test)
-        if result is None or self.error_a is None or self.error_b is None:
+        if result is None or self.value_a is None or self.value_b is None:
             return "not complete"
         if result.undefined:
             return f"undefined: {result.undefined}"
@@ -64,13 +68,13 @@ class Pair:
             return "identical"
         if not result.differs(alpha):
             return "not significant"
-        # Each test looks at differences of its own, and they may point the other way than the mean errors.
+        # Each test looks at differences of its own, and they may point the other way than the mean values.
         if isinstance(result, McNemarResult):
             worse_a: float = result.only_a_wrong - result.only_b_wrong
         elif result is self.t:
             worse_a = result.statistic
         else:
-            worse_a = round(self.error_a - self.error_b, 9)
+            worse_a = round(float(self.metric.as_loss(np.array(self.value_a - self.value_b))), 9)
         return f"{self.a if worse_a < 0 else self.b} better" if worse_a else "they differ, equal on average"
 
     def figures(self, test: str, digits: str) -> list[str]:
@@ -89,6 +93,17 @@ class Comparison(Experiment):
     """A 5×2cv experiment whose summary is the outcome of the tests at level ``alpha``."""
 
     alpha: float = 0.05
+
+    @property
+    def metric(self) -> Metric:
+        """What chooses the parameters and is compared."""
+        return get_metric(self.config.metric_names[0])
+
+    @property
+    def unit(self) -> str:
+        """What the figures of the tables are."""
+        percent = " in percent" if self.metric.percent else ""
+        return "errors in percent" if self.metric is ERROR else f"{self.metric.name}{percent}"
 
     @property
     def labels(self) -> list[str]:
@@ -111,21 +126,22 @@ class Comparison(Experiment):
             records = [_records(row, self.store) for row in rows]
             y = self.plan.datasets[rows[0].dataset].y
             for i, j in combinations(range(len(rows)), 2):
-                result.append(_pair(rows[0].dataset, y, self.labels[i], self.labels[j], records[i], records[j]))
+                names = rows[0].dataset, self.labels[i], self.labels[j]
+                result.append(_pair(*names, y, records[i], records[j], self.metric))
         return result
 
-    def errors(self) -> tuple[list[str], np.ndarray]:
-        """Names of the data sets and mean errors (data sets, machines) in percent; NaN where cells are missing."""
+    def values(self) -> tuple[list[str], np.ndarray]:
+        """Names of the data sets and means of the metric (data sets, machines); NaN where cells are missing."""
         names, table = [], []
         for rows in self._by_dataset():
             names.append(rows[0].dataset)
             records = [_records(row, self.store) for row in rows]
-            table.append([_mean_error(found) if found else np.nan for found in records])
+            table.append([_mean(found, self.metric) if found else np.nan for found in records])
         return names, np.array(table, dtype=float)
 
     def ranking(self) -> FriedmanResult | None:
         """Friedman's test of more than two machines; None with fewer, or with fewer than two data sets."""
-        return ranking(self.errors()[1], self.alpha) if len(self.labels) > 2 else None
+        return ranking(self.metric.as_loss(self.values()[1]), self.alpha) if len(self.labels) > 2 else None
 
     def write_summary(self) -> None:
         """Write ``summary.csv`` (a row per pair), ``machines.csv`` (per machine), ``ranking.csv``, ``summary.md``."""
@@ -134,7 +150,7 @@ class Comparison(Experiment):
         columns, rows = pair_table(found, list(TESTS), self.alpha, self.titles)
         page += "\n".join(["", f"## Tests at level {self.alpha:g}", "", *markdown_table(columns, rows), ""])
         if result is not None:
-            columns, rows = rank_table(*self.errors(), self.titles, result)
+            columns, rows = rank_table(*self.values(), self.titles, result, self.metric)
             told = [line for text in ranking_words(self.labels, result) for line in ("", text)]
             page += "\n".join(["", "## Ranks", "", *markdown_table(columns, rows), *told, ""])
             write_file(self.folder / "ranking.csv", _ranking_csv(self.labels, result))
@@ -149,12 +165,27 @@ class Comparison(Experiment):
 
 
 def comparison(
-    machines: Sequence[str], datasets: Sequence[str], seed: int, engine: str, out: Path, alpha: float = 0.05
+    machines: Sequence[str],
+    datasets: Sequence[str],
+    seed: int,
+    engine: str,
+    out: Path,
+    alpha: float = 0.05,
+    metric: str = ERROR.name,
+    costs: Path | None = None,
 ) -> Comparison:
     """The experiment behind a comparison: 5×2cv of every machine on every data set, stored like any other.
 
     All comparisons share their cells, below ``out/compare/``; each has a folder of its own there for its summary.
+    The ``metric`` chooses the parameters inside each half and judges the other; ``costs`` is the file of the matrix of
+    the metric ``cost``.
     """
+    metric = get_metric(metric).name
+    by: dict[str, Any] = {}
+    if costs is not None:
+        by = {"metric": [{metric: str(costs)}]}
+    elif metric != ERROR.name:
+        by = {"metric": [metric]}
     values = {
         "name": "compare",
         "description": "5x2cv: parameters chosen by 10-fold grid search inside each half.",
@@ -163,21 +194,22 @@ def comparison(
         "protocol": "5x2cv",
         "seed": seed,
         "engine": engine,
+        **by,
     }
     config = config_from(values, "compare")
-    return Comparison(config, Path(), out, plan(config), _folder_name(machines, datasets, seed), alpha)
+    return Comparison(config, Path(), out, plan(config), _folder_name(machines, datasets, seed, by), alpha)
 
 
-def _folder_name(machines: Sequence[str], datasets: Sequence[str], seed: int) -> str:
+def _folder_name(machines: Sequence[str], datasets: Sequence[str], seed: int, by: Mapping[str, Any]) -> str:
     """What is compared, as a folder's name: for people its beginning, exact by the number at its end.
 
-    >>> _folder_name(["oneLSM", "voSVM:labelbook=pm1"], ["iris", "data/my.csv"], 0)
+    >>> _folder_name(["oneLSM", "voSVM:labelbook=pm1"], ["iris", "data/my.csv"], 0, {})
     'oneLSM-voSVM-labelbook-pm1-iris-my.csv-d5242057'
     """
     labels = [machine_label(text) for text in machines]
     words = [*labels, *(text.rpartition("/")[2] for text in datasets)]
     readable = re.sub(r"[^A-Za-z0-9._]+", "-", "-".join(words))[:80].strip("-.")
-    return f"{readable}-{derive('compare', *labels, *datasets, seed):08x}"
+    return f"{readable}-{derive('compare', *labels, *datasets, seed, *map(repr, by.values())):08x}"
 
 
 def machine_label(text: str) -> str:
@@ -199,24 +231,33 @@ def pair_table(
 ) -> tuple[list[str], list[list[str]]]:
     """Headings and rows for people: two machines are columns of their own, more are named in each row."""
     named = len(titles) > 2
-    columns = ["data set", *(["A", "B", "error A", "error B"] if named else titles.values())]
+    what = found[0].metric.name if found else ERROR.name
+    columns = ["data set", *(["A", "B", f"{what} A", f"{what} B"] if named else titles.values())]
     for test in tests:
         columns += [*TESTS[test][1], "verdict" if len(tests) == 1 else f"verdict({test})"]
     rows = []
     for pair in found:
         row = [pair.dataset, *([titles[pair.a], titles[pair.b]] if named else [])]
-        row += ["" if error is None else f"{error:.2f}" for error in (pair.error_a, pair.error_b)]
+        row += [_figure(value, pair.metric) for value in (pair.value_a, pair.value_b)]
         for test in tests:
             row += [*pair.figures(test, ".3f"), pair.verdict(test, alpha)]
         rows.append(row)
     return columns, rows
 
 
+def _figure(value: float | None, metric: Metric) -> str:
+    return "" if value is None or np.isnan(value) else format(value, ".2f" if metric.percent else ".4f")
+
+
 def rank_table(
-    names: Sequence[str], table: np.ndarray, titles: Mapping[str, str], result: FriedmanResult | None
+    names: Sequence[str],
+    table: np.ndarray,
+    titles: Mapping[str, str],
+    result: FriedmanResult | None,
+    metric: Metric = ERROR,
 ) -> tuple[list[str], list[list[str]]]:
-    """Headings and rows for people: the errors (data sets, machines) in percent, and the average ranks below."""
-    rows = [[name, *("" if np.isnan(e) else f"{e:.2f}" for e in line)] for name, line in zip(names, table)]
+    """Headings and rows for people: the metric (data sets, machines), and the average ranks below."""
+    rows = [[name, *(_figure(value, metric) for value in line)] for name, line in zip(names, table)]
     if result is not None:
         rows.append(["average rank", *(f"{rank:.2f}" for rank in result.ranks)])
     return ["data set", *titles.values()], rows
@@ -239,14 +280,15 @@ def ranking_words(labels: Sequence[str], result: FriedmanResult) -> list[str]:
 
 
 def _pairs_csv(found: Sequence[Pair], titles: Mapping[str, str], alpha: float) -> str:
-    """One row per data set and pair: the errors in percent, every statistic, p-value and verdict."""
+    """One row per data set and pair: the values of the metric, every statistic, p-value and verdict."""
     tuned = {label: str(label == title).lower() for label, title in titles.items()}
-    head = ["dataset", "machine_a", "machine_b", "tuned_a", "tuned_b", "error_a", "error_b", "alpha"]
+    what = (found[0].metric if found else ERROR).name.replace("-", "_")
+    head = ["dataset", "machine_a", "machine_b", "tuned_a", "tuned_b", f"{what}_a", f"{what}_b", "alpha"]
     head += ["f", "p_f", "verdict_f", "t", "p_t", "verdict_t"]
     rows = []
     for pair in found:
         row = [pair.dataset, pair.a, pair.b, tuned[pair.a], tuned[pair.b]]
-        row += ["" if error is None else f"{error:.4f}" for error in (pair.error_a, pair.error_b)]
+        row += ["" if v is None or np.isnan(v) else f"{v:.4f}" for v in (pair.value_a, pair.value_b)]
         tests = [word for test in TESTS for word in (*pair.figures(test, ".6g"), pair.verdict(test, alpha))]
         rows.append([*row, f"{alpha:g}", *tests])
     return csv_text([[*head, "only_a_wrong", "only_b_wrong", "p_mcnemar", "verdict_mcnemar"], *rows])
@@ -272,26 +314,34 @@ def _records(row: Row, store: Store) -> list[Record] | None:
     return None if any(record is None for record in found) else [r for r in found if r is not None]
 
 
-def _mean_error(records: Sequence[Record]) -> float:
-    return 100.0 * float(np.mean([record["result"]["errors"] for record in records]))
+def _halves(records: Sequence[Record], metric: Metric) -> np.ndarray:
+    """The metric of both halves of every replication (5, 2), NaN where it is not defined."""
+    return np.array([split_values("5x2cv", record["result"], metric) for record in records])
+
+
+def _mean(records: Sequence[Record], metric: Metric) -> float:
+    return (100.0 if metric.percent else 1.0) * float(np.mean(_halves(records, metric)))
 
 
 def _pair(
-    dataset: str, y: np.ndarray, a: str, b: str, of_a: list[Record] | None, of_b: list[Record] | None
+    dataset: str,
+    a: str,
+    b: str,
+    y: np.ndarray,
+    of_a: list[Record] | None,
+    of_b: list[Record] | None,
+    metric: Metric,
 ) -> Pair:
-    error_a, error_b = (_mean_error(found) if found else None for found in (of_a, of_b))
+    value_a, value_b = (_mean(found, metric) if found else None for found in (of_a, of_b))
     if of_a is None or of_b is None:
-        return Pair(dataset, a, b, error_a, error_b, None, None, None)
-    halves_a, halves_b = ([record["result"]["errors"] for record in found] for found in (of_a, of_b))
+        return Pair(dataset, a, b, value_a, value_b, None, None, None, metric)
+    # Differences of losses: a positive one speaks for b.
+    losses_a, losses_b = (metric.as_loss(_halves(found, metric)) for found in (of_a, of_b))
+    if np.isfinite(losses_a - losses_b).all():
+        rows = len(y) if metric is ERROR else None  # other metrics do not count rows
+        f, t = (test(losses_a, losses_b, rows) for test in (ftest_5x2cv, ttest_5x2cv))
+    else:
+        f = t = TestResult(np.nan, np.nan, undefined=f"{metric.name} is not defined on some half")
     # McNemar's test wants each row predicted once: the two halves of the first replication.
     first_a, first_b = (unpack(found[0]["result"]["predictions"]) for found in (of_a, of_b))
-    return Pair(
-        dataset=dataset,
-        a=a,
-        b=b,
-        error_a=error_a,
-        error_b=error_b,
-        f=ftest_5x2cv(halves_a, halves_b, len(y)),
-        t=ttest_5x2cv(halves_a, halves_b, len(y)),
-        mcnemar=mcnemar(y, first_a, first_b),
-    )
+    return Pair(dataset, a, b, value_a, value_b, f, t, mcnemar(y, first_a, first_b), metric)

@@ -7,7 +7,7 @@ honest ones are compared.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -192,20 +192,22 @@ def _records(row: Row | None, store: Store) -> Found | None:
     return found if len(found) == len(cells) else None
 
 
+def split_values(protocol: str, result: Mapping[str, Any], metric: Metric) -> list[float]:
+    """The metric on every split of a stored result, NaN where it is not defined."""
+    if metric.name == ERROR.name:
+        kept = result[_SPLIT_ERRORS[protocol]] if protocol in _SPLIT_ERRORS else [result["error"]]
+    else:
+        kept = result.get("split_metrics", {}).get(metric.name)
+        if kept is None:
+            raise McLsError(
+                f"the results hold no '{metric.name}': add it to the experiment's 'metric:' and run it again"
+            )
+    return [np.nan if value is None else float(value) for value in kept]
+
+
 def _values(found: Found, metric: Metric) -> np.ndarray:
     """The metric of every split of every replicate."""
-    values: list[float] = []
-    for cell, record in found:
-        result: dict[str, Any] = record["result"]
-        if metric.name == ERROR.name:
-            kept = result[_SPLIT_ERRORS[cell.protocol]] if cell.protocol in _SPLIT_ERRORS else [result["error"]]
-        else:
-            kept = result.get("split_metrics", {}).get(metric.name)
-            if kept is None:
-                raise McLsError(
-                    f"the results hold no '{metric.name}': add it to the experiment's 'metric:' and run it again"
-                )
-        values += [np.nan if value is None else float(value) for value in kept]
+    values = [v for cell, record in found for v in split_values(cell.protocol, record["result"], metric)]
     if np.isnan(values).any():
         raise McLsError(f"'{metric.name}' is not defined on some split: use fewer folds or another metric")
     return np.array(values)

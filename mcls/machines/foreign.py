@@ -22,6 +22,7 @@ class ForeignMachine:
 
     works_on = "rows"
     swept: tuple[str, ...] = ()
+    folds_together = False
     has_facts = False
 
     def __init__(self, classifier: Any, with_scores: bool = False) -> None:

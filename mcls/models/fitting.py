@@ -100,6 +100,8 @@ def _weighing(machine: str, class_weight: str | None) -> str:
     """The machine with weights of classes among its options, where they are asked for."""
     if class_weight is None:
         return machine
+    if class_weight != "balanced":
+        raise McLsError(f"class_weight of a table is None or 'balanced', got {class_weight!r}")
     name, options = parse_spec(machine)
     if not get_machine(name).cls.takes_weights:
         raise McLsError(

@@ -144,6 +144,10 @@ class Confusion:
         kind = path.suffix.lower()
         with warnings.catch_warnings(), mpl.rc_context({"svg.hashsalt": "mcls"}):
             warnings.filterwarnings("ignore", message="Glyph")  # the font lacks a letter: it draws a box
+            figure.draw_without_rendering()
+            figure.set_layout_engine("none")
+            for part in figure.axes:  # the last digits of the layout, and names made from them, differ from run to run
+                part.set_position(np.round(part.get_position(original=True).bounds, 6))
             figure.savefig(buffer, format=kind[1:], dpi=120, metadata=PICTURES[kind])
         try:
             write_atomic(path, buffer.getvalue())
@@ -160,7 +164,7 @@ class Confusion:
         x, found = (np.bincount(tenth, of, minlength=10)[seen] / counts[seen] for of in (stated, right))
         axes.plot([0, 1], [0, 1], color="0.7", linewidth=1)
         axes.plot(x, found, color="tab:blue", linewidth=1)
-        axes.scatter(x, found, s=8 + 120 * counts[seen] / counts.sum(), color="tab:blue")
+        axes.scatter(x, found, s=8 + 120 * counts[seen] / counts.sum(), color="tab:blue", clip_on=False)
         axes.set(xlabel="probability of the predicted class", ylabel="share that is right", title="reliability")
         axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
 

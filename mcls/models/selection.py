@@ -245,6 +245,8 @@ def check_calibration(candidate: Candidate, calibration: str | None) -> str | No
                 f"{candidate.machine} is scikit-learn's and is not calibrated here; use its CalibratedClassifierCV"
             )
         return None
+    if "calibration" not in parameter_checks(type(candidate.estimator)):
+        return None  # a machine of somebody's own that does not take the parameter has no probabilities
     wanted = candidate.estimator.calibration if calibration is None else calibration
     parameter_checks(type(candidate.estimator))["calibration"]("calibration", wanted)
     return wanted

@@ -46,6 +46,7 @@ def write_report(
 ) -> Path:
     """Write ``report.html``: it needs no network and no other file, but for the cells it links to."""
     measured = bench_table(studies.bench, studies.quick)
+    front = [table for table in tables if table.name.startswith("agreement")]
     sections = [
         Section(p.name, p.title, [t for t in tables if t.name.startswith(p.name)], _pictures(p.name, figures))
         for p in papers
@@ -58,7 +59,7 @@ def write_report(
         "report.html",
         banner=QUICK_NOTE if studies.quick else "",
         sections=[section for section in sections if section.tables or section.pictures],
-        overview=Section("overview", "", [], _pictures("overview", figures)),
+        overview=Section("overview", "Agreement with the papers", front, _pictures("overview", figures)),
         studies=[cells_of(study) for study in loaded],
         environments=list(environments_of(loaded)),
         version=version("mcls"),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from mcls.errors import unknown_name
+from mcls.reporting.agreement import Verdict
 from mcls.reporting.plots import Plot
 from mcls.reporting.studies import AbsentDataError, Studies, StudyRow
 from mcls.reporting.table import Entry, Lacking, Table, make, number, words
@@ -28,12 +29,13 @@ class TableSpec:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper, its tables and its plots."""
+    """A paper, its tables and its plots; ``agreement`` gives a verdict on every figure of its published tables."""
 
     name: str
     title: str
     tables: tuple[TableSpec, ...]
     plots: tuple[Plot, ...] = ()
+    agreement: Callable[[Studies], Iterator[Verdict]] | None = None
 
     def table(self, wanted: str) -> TableSpec:
         """A table by its number or name."""

@@ -24,6 +24,22 @@ Array = np.ndarray
 UPDATES = ("two-class", "spread")
 
 
+def step(f: Array, label: int, update: str) -> Array:
+    """τ (ℓ,) of a row of class ``label`` with the scores f (ℓ,) that another class has won.
+
+    >>> step(np.array([0.1, 0.9, 0.5, 0.0]), 0, "two-class"), step(np.array([0.1, 0.9, 0.5, 0.0]), 0, "spread")
+    (array([ 1., -1.,  0.,  0.]), array([ 1. , -0.5, -0.5,  0. ]))
+    """
+    tau = np.zeros(len(f))
+    higher = f > f[label]
+    if update == "spread" and higher.any():
+        tau[higher] = -1.0 / higher.sum()
+    else:
+        tau[f.argmax()] = -1.0
+    tau[label] = 1.0
+    return tau
+
+
 def fit(
     K: Array, y: Array, n_classes: int, order: Iterable[Array], *, update: str, averaged: bool
 ) -> tuple[Array, list[int]]:
@@ -55,13 +71,7 @@ def fit(
             f, label = F[i], y[i]
             guess = f.argmax()
             if guess != label:
-                tau = np.zeros(n_classes)
-                higher = f > f[label]
-                if update == "spread" and higher.any():
-                    tau[higher] = -1.0 / higher.sum()
-                else:
-                    tau[guess] = -1.0
-                tau[label] = 1.0
+                tau = step(f, label, update)
                 alpha[i] += tau
                 early[i] += steps * tau
                 F += np.outer(K[i], tau)

@@ -281,9 +281,12 @@ def test_each_comparison_keeps_its_summary_and_all_share_the_cells(call, tmp_pat
             ["oneLSM", "ovO", "--permutations", "0"],
             "--permutations must be a whole number from 1 to 1000000; got 0",
         ),
-        (["oneLSM", "ovO", "--metric", "kappa"], "--metric belongs to --from"),
+        (["oneLSM", "ovO", "--metric", "kapa"], "did you mean 'kappa'?"),
+        (["oneLSM", "ovO", "--metric", "cost"], "--metric cost and --costs COSTS.csv go together"),
+        (["oneLSM", "ovO", "--costs", "costs.csv"], "--metric cost and --costs COSTS.csv go together"),
+        (["oneLSM", "ovO", "--metric", "cost", "--costs", "no.csv", *SETS[:2]], "no.csv"),
         (["--from", "nowhere"], "nowhere holds no plan.json: give the folder of an experiment"),
-        (["--from", "nowhere", "--ftest"], "leave out --dataset, --fresh and the tests of 5x2cv"),
+        (["--from", "nowhere", "--ftest"], "leave out --dataset, --costs, --fresh and the tests of 5x2cv"),
     ],
 )
 def test_bad_input_is_one_line(call, args, expected):
@@ -306,3 +309,16 @@ def test_a_failed_cell_gives_no_verdict_and_exit_code_1(call, monkeypatch):
     assert code == 1
     assert "not complete" in out
     assert "RuntimeError: no" in err
+
+
+def test_costs_decide_and_are_compared(call, tmp_path):
+    costs = tmp_path / "costs.csv"
+    costs.write_text("0,1,9\n1,0,9\n1,1,0\n")
+    args = ["oneLSM:sigma=1,gamma=1", "oneLSM:kernel=linear,gamma=1", *SETS[:2], "-j", "1", "--metric", "cost"]
+    code, out, _ = call(*args, "--costs", str(costs))
+    assert code == 0
+    assert "5x2cv, cost, F-test" in out
+    costs.write_text("0,1\n1,0\n")
+    code, _, err = call(*args, "--costs", str(costs))
+    assert code == 2
+    assert "a cost matrix of 3 classes has 3 rows" in err

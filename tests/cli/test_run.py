@@ -323,7 +323,7 @@ def validate(path: Path, text: str) -> str | None:
 
 
 many = settings(
-    max_examples=250,
+    max_examples=80,
     deadline=None,
     database=None,
     derandomize=True,

@@ -19,7 +19,7 @@ def test_says_how_much_work_it_is(capsys):
     "table, expected",
     [
         (None, "datasets[0]"),
-        ("a,b,kind\n1,2,x\n3,,y\n", "missing"),
+        ("a,b,sort\n1,2,x\n3,,y\n", "missing"),
         ("a,b,kind\n1,2,x\n3,4,y\n", "lab: datasets[0]"),
     ],
 )

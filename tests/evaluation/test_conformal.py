@@ -60,7 +60,8 @@ def test_coverage_of_exchangeable_rows(coverage, scores):
         covered.append(made.sets(S[39:], coverage)[np.arange(100), y[39:]].mean())
         right.append(np.mean(S[39:].argmax(axis=1) == y[39:]))  # sets of one class cover as often
     slack = 4 * np.std(covered) / np.sqrt(len(covered))
-    assert coverage - slack <= np.mean(covered) <= max(coverage + 1 / 40, np.mean(right)) + slack
+    # A table whose calibration rows are right less often than asked for has larger sets.
+    assert coverage - slack <= np.mean(covered) <= np.maximum(coverage + 1 / 40, right).mean() + slack
 
 
 @pytest.mark.parametrize("name, sigma, gamma", [("glass", 1.0, 0.1), ("balance", 4.0, 0.01), ("tae", 0.5, 0.1)])

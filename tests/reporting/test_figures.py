@@ -30,8 +30,14 @@ pytestmark = pytest.mark.usefixtures("cache")
 def test_an_empty_store_draws_only_what_needs_none(tmp_path):
     told = []
     drawn = draw_all(Studies(tmp_path, is_quick=True), told.append)
-    assert sorted(stem for stem, files in drawn.items() if files) == ["labelbooks", "overview", "sets"]
-    assert len(told) == len(drawn) - 3
+    assert sorted(stem for stem, files in drawn.items() if files) == [
+        "labelbooks",
+        "notes-sectors",
+        "notes-updates",
+        "overview",
+        "sets",
+    ]
+    assert len(told) == len(drawn) - 5
 
 
 def test_both_files_are_the_same_whenever_they_are_drawn(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mcls.papers.arvanitopoulos.agreement import verdicts
 from mcls.papers.arvanitopoulos.tables import TABLE2, TABLE3
 from mcls.reporting.paper import Paper
 from mcls.reporting.plots import Plot
@@ -23,4 +24,5 @@ PAPER = Paper(
         ),
         Plot("sets", "the four artificial sets", f"{_HERE}.sets:pictures", section="arvanitopoulos"),
     ),
+    agreement=verdicts,
 )

@@ -11,14 +11,14 @@ from mcls.reporting.published import value
 from mcls.reporting.studies import AbsentDataError, Studies, Study, StudyRow, lacking
 from mcls.reporting.table import Entry, Table, make, number, words
 
-_PRINTED = {"vowel:rows=all": "vowel", "cohn-kanade": "kanade"} | {
+PRINTED = {"vowel:rows=all": "vowel", "cohn-kanade": "kanade"} | {
     f"artificial-{i}": f"A.D.{i}" for i in range(1, 5)
 }
 #: Our widths for the two readings of the paper's σ = 1 (see configs/arvanitopoulos-uci.yaml).
 GAMMA, WIDTH = 1 / math.sqrt(2), 1.0
 
 
-def _find(
+def find(
     study: Study, label: str, machine: str, kernel: str, criterion: str, sigma: float | None
 ) -> StudyRow | None:
     for found in study.find(dataset=label, machine=machine):
@@ -32,19 +32,19 @@ def _find(
     return None
 
 
-def _accuracy(found: StudyRow | None) -> float | None:
+def accuracy_of(found: StudyRow | None) -> float | None:
     return None if found is None or found.line.mean is None else 100.0 - found.line.mean
 
 
 def _entry(found: StudyRow | None) -> Entry:
     if found is None:
         return number(None)
-    accuracy = _accuracy(found)
+    accuracy = accuracy_of(found)
     return words(found.line.state, "weak") if accuracy is None else number(accuracy, source=found.cell(0))
 
 
 def _difference(found: StudyRow | None, paper: float | None) -> Entry:
-    return difference(_accuracy(found), paper, found.cell(0) if found else "")
+    return difference(accuracy_of(found), paper, found.cell(0) if found else "")
 
 
 def _size(rows: float | None, columns: float | None, source: str = "") -> Entry:
@@ -55,7 +55,7 @@ def _printed(label: str, machine: str, kernel: str, criterion: str, column: str 
     return value(
         "arvanitopoulos-accuracy",
         column,
-        dataset=_PRINTED.get(label, label),
+        dataset=PRINTED.get(label, label),
         machine=machine,
         svm_kernel=kernel,
         criterion=criterion,
@@ -79,9 +79,9 @@ def _table(studies: Studies, study: Study, table_id: str, title: str, notes: lis
             for criterion in ("fqmi", "fldr"):
                 for machine in ("decoc", "sub-ecoc"):
                     sigma = GAMMA if readings and kernel == "gaussian" else None
-                    found = _find(study, label, machine, kernel, criterion, sigma)
+                    found = find(study, label, machine, kernel, criterion, sigma)
                     paper = _printed(label, machine, kernel, criterion)
-                    row = [words(_PRINTED.get(label, label)), words(kernel), words(criterion), words(machine)]
+                    row = [words(PRINTED.get(label, label)), words(kernel), words(criterion), words(machine)]
                     row += [_entry(found), number(paper), _difference(found, paper)]
                     row.append(
                         _size(found.facts("rows"), found.facts("columns"), found.cell(0))
@@ -93,10 +93,10 @@ def _table(studies: Studies, study: Study, table_id: str, title: str, notes: lis
                     )
                     row.append(_size(high, wide))
                     if readings:
-                        other = _find(study, label, machine, kernel, criterion, WIDTH) if sigma else None
+                        other = find(study, label, machine, kernel, criterion, WIDTH) if sigma else None
                         row += [_entry(other), _difference(other, paper)]
                         for name, each in (("first", found), ("second", other)):
-                            accuracy = _accuracy(each)
+                            accuracy = accuracy_of(each)
                             if sigma and accuracy is not None and paper is not None:
                                 gaps[name].append(abs(accuracy - paper))
                     rows.append(row)

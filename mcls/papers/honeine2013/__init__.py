@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mcls.papers.honeine2013.agreement import verdicts
 from mcls.papers.honeine2013.ftest import FTEST
 from mcls.papers.honeine2013.table4 import CLAIMS, TABLE4
 from mcls.papers.honeine2013.times import TABLE5, TABLE6
@@ -51,4 +52,5 @@ PAPER = Paper(
             made_by="mcls tables honeine2013 --table ftest",
         ),
     ),
+    agreement=verdicts,
 )

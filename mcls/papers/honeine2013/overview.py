@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,11 @@ from mcls.data import load_dataset
 from mcls.evaluation.scaling import scale_dataset
 from mcls.models.selection import select
 from mcls.papers.honeine2013.table4 import DATASETS, ours, printed_rows, theirs
+from mcls.reporting.agreement import OUTCOMES, agreement
 from mcls.reporting.plots import Pictures
 from mcls.reporting.plots.heatmap import paint, power
 from mcls.reporting.plots.regions import paint_regions
-from mcls.reporting.plots.style import COLOURS, MARKERS, PAPER, new_figure
+from mcls.reporting.plots.style import COLOURS, MARKERS, PAPER, THIRD, new_figure
 from mcls.reporting.studies import Studies
 
 _FEATURES = "sepal-length+petal-width"  # the two of noumir2011
@@ -24,12 +26,13 @@ def overview(studies: Studies) -> Figure:
     """oneLSM on two features of iris, its sweep (a moment's work), and Table 4 where the store holds it."""
     pairs = {dataset: _pairs(studies, dataset) for dataset in DATASETS}
     pairs = {dataset: found for dataset, found in pairs.items() if found}
-    count = 3 if pairs else 2
+    count = 4 if pairs else 2
     figure = new_figure(3.4 * count, 3.4)
     axes = figure.subplots(1, count)
     _machine_and_grid(axes[0], axes[1])
     if pairs:
         _agreement(axes[2], pairs)
+        _counts(axes[3], studies)
     return figure
 
 
@@ -77,6 +80,28 @@ def _agreement(ax: Any, pairs: dict[str, list[tuple[float, float]]]) -> None:
     ax.minorticks_off()
     ax.set(xlabel="the paper's error, %", ylabel="ours, %", title=f"honeine2013, Table 4: {len(values)} errors")
     ax.legend(loc="lower right")
+
+
+def _counts(ax: Any, studies: Studies) -> None:
+    """What became of every published figure, one bar per paper."""
+    from mcls.papers import PAPERS  # the papers import this one
+
+    found = agreement(PAPERS.values(), studies)
+    tones = dict(zip(OUTCOMES, (THIRD, "#E69F00", PAPER, "0.8")))
+    for place, verdicts in enumerate(found.values()):
+        left = 0.0
+        counts = Counter(verdict.outcome for verdict in verdicts)
+        for outcome in OUTCOMES:
+            share = 100 * counts[outcome] / len(verdicts)
+            label = outcome if place == 0 else None
+            ax.barh(place, share, left=left, color=tones[outcome], height=0.6, label=label)
+            if share > 8:
+                ax.text(left + share / 2, place, str(counts[outcome]), ha="center", va="center", fontsize=8)
+            left += share
+    ax.set_yticks(range(len(found)), [f"{name}\n{len(verdicts)} figures" for name, verdicts in found.items()])
+    ax.invert_yaxis()
+    ax.set(xlim=(0, 100), xlabel="share of the published figures, %", title="all published figures")
+    ax.legend(loc="upper center", bbox_to_anchor=(0.4, -0.18), ncols=2, fontsize=8)
 
 
 def pictures(studies: Studies) -> Pictures:

@@ -18,9 +18,9 @@ SLACK = 0.7  # points; what another drawing of the folds moves a mean of ten rep
 _PRINTED = 0.005  # the published figures have two decimals
 
 #: The configs behind the table: the rows that the paper ran itself, and those it borrows.
-_RUN = ("honeine2013-table4", "honeine2013-table4-yeast")
+RUN = ("honeine2013-table4", "honeine2013-table4-yeast")
 _BORROWED = ("honeine2013-borrowed", "honeine2013-borrowed-vowel")
-_BEHIND = (_RUN[0], *_BORROWED, _RUN[1])  # in the order they are run: the longest last
+_BEHIND = (RUN[0], *_BORROWED, RUN[1])  # in the order they are run: the longest last
 
 Mark = Literal["inside", "near", "outside", ""]
 _TONES: dict[str, Tone] = {"inside": "good", "near": "near", "outside": "bad", "": ""}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mcls.papers.noumir2011.agreement import verdicts
 from mcls.papers.noumir2011.tables import IRIS, PAVIA
 from mcls.reporting.paper import Paper
 from mcls.reporting.plots import Plot
@@ -23,4 +24,5 @@ PAPER = Paper(
             },
         ),
     ),
+    agreement=verdicts,
 )

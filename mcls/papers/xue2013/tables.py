@@ -15,17 +15,19 @@ from mcls.reporting.published import value
 from mcls.reporting.studies import Studies, StudyRow, lacking
 from mcls.reporting.table import Entry, Table, make, number, words
 
+#: How the parameters of a result were chosen: by cross-validation, or on the test half.
+SELECTIONS = ("error", "oracle_error")
 _OVERLAPS = ("overlap", "overlap_cosine")
 _PAIRS = (("rlsc", "olc-rlsc"), ("lssvm", "olc-lssvm"))
 
 
-def _printed_name(label: str) -> str:
+def printed_name(label: str) -> str:
     """A data set as the printed table calls it: ``ecoli:classes=6`` is its Ecoli."""
     return label.split(":")[0]
 
 
 def _printed(kernel: str, label: str, machine: str, column: str = "accuracy_mean") -> float:
-    found = value("xue2013-accuracy", column, kernel=kernel, dataset=_printed_name(label), machine=machine)
+    found = value("xue2013-accuracy", column, kernel=kernel, dataset=printed_name(label), machine=machine)
     if found is None:
         raise LookupError(f"xue2013 prints no {column} of {machine} on {label}, {kernel} kernel")
     return found
@@ -42,7 +44,7 @@ def spread(values: np.ndarray | None, source: str, state: str) -> Entry:
     """Mean ± standard deviation."""
     if values is None:
         return words(state, "weak")
-    return _plus_minus(float(values.mean()), _deviation(values), source)
+    return _plus_minus(float(values.mean()), deviation_of(values), source)
 
 
 def _plus_minus(mean: float, deviation: float, source: str = "") -> Entry:
@@ -53,7 +55,7 @@ def _mean(values: np.ndarray | None) -> float | None:
     return None if values is None else float(values.mean())
 
 
-def _deviation(values: np.ndarray) -> float:
+def deviation_of(values: np.ndarray) -> float:
     return float(values.std(ddof=1)) if len(values) > 1 else 0.0
 
 
@@ -66,13 +68,13 @@ def average(kernel: str, machine: str, found: Sequence[StudyRow]) -> list[Entry]
     printed = [[_printed(kernel, f.dataset, machine, column) for column in columns] for f in found]
     paper, deviation = (float(value) for value in np.mean(printed, axis=0))
     row = [words("Average"), words(machine), _plus_minus(paper, deviation)]
-    for selection in ("error", "oracle_error"):
+    for selection in SELECTIONS:
         known = [values for f in found if (values := accuracies(f, selection)) is not None]
         if len(known) < len(found):
             row += [words("not complete", "weak"), number(None)]
             continue
         mean = float(np.mean([values.mean() for values in known]))
-        row += [_plus_minus(mean, float(np.mean([_deviation(v) for v in known]))), difference(mean, paper)]
+        row += [_plus_minus(mean, float(np.mean([deviation_of(v) for v in known]))), difference(mean, paper)]
     return row
 
 
@@ -88,10 +90,10 @@ def _accuracy(kernel: str, table_id: str, studies: Studies) -> Table:
         machine, state = found.row.machine, found.line.state
         paper = _printed(kernel, found.dataset, machine)
         deviation = _printed(kernel, found.dataset, machine, "spread")
-        chosen, oracle = (accuracies(found, selection) for selection in ("error", "oracle_error"))
+        chosen, oracle = (accuracies(found, selection) for selection in SELECTIONS)
         rows.append(
             [
-                words(_printed_name(found.dataset)),
+                words(printed_name(found.dataset)),
                 words(machine),
                 _plus_minus(paper, deviation),
                 spread(chosen, found.anchor, state),
@@ -147,7 +149,7 @@ def _gain(kernel: str, table_id: str, studies: Studies) -> Table:
             wins["test"] += verdict.text == "helps"
             rows.append(
                 [
-                    words(_printed_name(entry.label)),
+                    words(printed_name(entry.label)),
                     words(f"{base} → {corrected}"),
                     number(gains["paper"], sign=True),
                     *(_gain_entry(gains[name], b.anchor) for name in ("cv", "oracle")),
