@@ -14,7 +14,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from sklearn.base import clone
@@ -44,6 +44,13 @@ OnStep = Callable[[str, int, int | None], None]
 _THREADS_UP_TO = 2000
 
 
+class Choice(NamedTuple):
+    """Folds that choose a point together, and the folds whose scores are kept at their best points."""
+
+    by: Sequence[int]
+    keeps: Sequence[int]
+
+
 @dataclass(frozen=True)
 class GridResult:
     """What a grid search saw: all points, what each fold predicted and its metrics, and the choice."""
@@ -55,7 +62,12 @@ class GridResult:
     n_rows: int
     best: int  # index of the chosen point
     metric: Metric = ERROR  # what chooses
-    scores: dict[int, list[Array]] = field(default_factory=dict)  # best points → scores (|test|, ℓ) per fold
+    kept: list[dict[int, list[Array]]] = field(default_factory=list)  # per choice: best points → scores per fold
+
+    @property
+    def scores(self) -> dict[int, list[Array]]:
+        """Best points → scores (|test|, ℓ) per fold, those of the first choice if there are several."""
+        return self.kept[0]
 
     @property
     def fold_errors(self) -> Array:
@@ -87,7 +99,22 @@ class GridResult:
                 name: np.concatenate([values, other.fold_values[name]])
                 for name, values in self.fold_values.items()
             },
-            scores=self.scores | {len(self.points) + i: scores for i, scores in other.scores.items()},
+            kept=[
+                own | {len(self.points) + i: scores for i, scores in new.items()}
+                for own, new in zip(self.kept, other.kept)
+            ],
+        )
+
+    def of_folds(self, folds: slice, choices: slice, smoother: Mapping[str, int] | None = None) -> GridResult:
+        """What some of the folds saw and choose, and what was kept for some of the choices."""
+        values = {name: of[:, folds] for name, of in self.fold_values.items()}
+        return replace(
+            self,
+            tests=self.tests[folds],
+            fold_predictions=self.fold_predictions[folds],
+            fold_values=values,
+            best=choose(self.points, losses(self.metric, values[self.metric.name]), smoother),
+            kept=self.kept[choices],
         )
 
     def values(self, name: str) -> Array:
@@ -194,7 +221,7 @@ def search(
     metrics: Sequence[Metric] = (ERROR,),
     weights: Array | None = None,
     calibrators: Mapping[int, Sequence[int]] | None = None,
-    keep_scores: bool = False,
+    keep_scores: bool | Sequence[Choice] = False,
     n_threads: int = 1,
     on_step: OnStep | None = None,
 ) -> GridResult:
@@ -220,8 +247,8 @@ def search(
     calibrators : dict, optional
         Fold → the folds whose test scores fit its temperature. With it, only the folds that it names are judged:
         the others are there to calibrate.
-    keep_scores : bool
-        Keep the out-of-fold scores of the best points.
+    keep_scores : bool or sequence of Choice
+        Keep the out-of-fold scores of the best points: those of all folds, or of each choice.
     n_threads : int
         Kernel widths, or folds of a machine that works on rows, at once; with more than 2000 rows, threads of BLAS.
         Pin BLAS to one thread before: short calls with many threads are slower.
@@ -231,7 +258,9 @@ def search(
     keep_freed_blocks()
     grids = [expand_grid(each) for each in ([grid] if isinstance(grid, Mapping) else grid)]
     ell = int(y.max()) + 1 if n_classes is None else n_classes
-    scoring = Scoring(y, [test for _, test in folds], metrics, weights, calibrators, keep_scores)
+    scoring = Scoring(y, [test for _, test in folds], metrics, weights, calibrators, bool(keep_scores))
+    every = range(len(scoring.judged))
+    choices = [Choice(every, every)] if isinstance(keep_scores, bool) else keep_scores
     # Scores that are kept are for calibration, which those of certified classes serve as well.
     judges_scores = any(metric.need != "classes" for metric in metrics)
     question = _Question(as_machine(machine, scoring.needs_scores), y, grids, ell, engine, weights, judges_scores)
@@ -249,15 +278,18 @@ def search(
     n_points = sum(prod(len(v) for v in values.values()) for values in grids)
     points: list[dict[str, Any]] = []
     found: list[Judged] = []
-    kept: dict[int, list[Array]] = {}
-    least = np.inf
+    kept: list[dict[int, list[Array]]] = [{} for _ in choices]
+    least = [np.inf] * len(choices)
     told("grid points", 0, n_points)
     for path, part in judged:
         if part.scores is not None:
-            here = losses(metrics[0], part.values[metrics[0].name])
-            least = min(least, float(here.min()))
-            for i in np.flatnonzero(here <= least + 1e-12).tolist():
-                kept[len(points) + i] = [scores[i].copy() for scores in part.scores]
+            for c, (by, keeps) in enumerate(choices):
+                here = losses(metrics[0], part.values[metrics[0].name][:, by])
+                if here.min() < least[c] - 1e-12:
+                    least[c] = float(here.min())
+                    kept[c].clear()
+                for i in np.flatnonzero(here <= least[c] + 1e-12).tolist():
+                    kept[c][len(points) + i] = [part.scores[f][i].copy() for f in keeps]
         points += path
         found.append(part._replace(scores=None))
         told("grid points", len(points), n_points)
@@ -271,7 +303,7 @@ def search(
         len(y),
         choose(points, loss, smoother),
         metrics[0],
-        {i: scores for i, scores in kept.items() if loss[i] <= least + 1e-12},
+        kept,
     )
 
 

@@ -147,6 +147,16 @@ class Scoring:
         return found
 
 
+def partition_calibrators(n_folds: int) -> dict[int, list[int]]:
+    """What calibrates the folds of a partition by default, as ``calibrators``.
+
+    >>> partition_calibrators(3)
+    {0: [1, 2], 1: [0, 2], 2: [0, 1]}
+    """
+    block_of = np.arange(n_folds) % min(_BLOCKS, n_folds)
+    return {f: np.flatnonzero(block_of != block_of[f]).tolist() for f in range(n_folds)}
+
+
 def mean_over_folds(values: Array) -> Array:
     """Mean (points,) of values (points, folds); folds with NaN are left out, NaN where all are.
 

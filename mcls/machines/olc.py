@@ -17,7 +17,7 @@ from mcls.machines.base import Fold, KernelMachine, Point
 from mcls.machines.codewords import codeword_facts, codeword_norms, settle_ties, swept_path
 from mcls.machines.weighted import ClassWeight, WeightedMachine
 from mcls.parameters import Anything, Check, Number, Positive
-from mcls.solvers import olc
+from mcls.solvers import lsm, olc
 
 Array = np.ndarray
 
@@ -196,6 +196,26 @@ class RLSC(OLCRLSC):
         self.class_weight = class_weight
         self.calibration = calibration
 
+    leaves_rows_out: bool = True
+
+    def _sweep(
+        self,
+        K: Array,
+        y: Array,
+        n_classes: int,
+        folds: Sequence[Fold],
+        points: Sequence[Point],
+        prepared: Any,
+        w: Array | None = None,
+    ) -> list[Array]:
+        if not olc.is_semidefinite(K):
+            return super()._sweep(K, y, n_classes, folds, points, prepared, w)
+        norms = codeword_norms(self.codewords, n_classes)
+        targets = lsm.indicators(y, n_classes)
+        lambdas = [point["lambda1"] for point in points]
+        values = lsm.sweep(K, targets, [test for _, test in folds], lambdas, None, w)
+        return [self._decide(f * norms, norms) for f in values]
+
 
 class OLCLSSVM(_CodewordMachine):
     """Least-squares SVM with orthogonality-based label correction (xue2013, eq. 6 and 9).
@@ -318,3 +338,21 @@ class LSSVM(OLCLSSVM):
         self.codewords = codewords
         self.class_weight = class_weight
         self.calibration = calibration
+
+    leaves_rows_out: bool = True
+
+    def _sweep(
+        self,
+        K: Array,
+        y: Array,
+        n_classes: int,
+        folds: Sequence[Fold],
+        points: Sequence[Point],
+        prepared: Any,
+        w: Array | None = None,
+    ) -> list[Array]:
+        if not olc.is_semidefinite(K):
+            return super()._sweep(K, y, n_classes, folds, points, prepared, w)
+        codeword_norms(self.codewords, n_classes)  # refuses those that are not orthogonal
+        lambdas = [point["lambda1"] for point in points]
+        return olc.sweep_without_penalty(K, y, n_classes, [test for _, test in folds], lambdas, w)

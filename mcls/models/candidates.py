@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ from mcls.evaluation.protocols import (
     partitions_of,
 )
 from mcls.evaluation.protocols.base import MOST_REPEATS
-from mcls.evaluation.protocols.nested_folds import MOST_FOLDS
+from mcls.evaluation.protocols.nested_folds import MOST_FOLDS, NestedFolds, search_with_nested
 from mcls.evaluation.task import Task, named_weights
 from mcls.machines.foreign import as_machine
 from mcls.machines.registry import MACHINES, Machine, get_machine
@@ -200,11 +201,14 @@ class Candidate:
             )
         return cls(format_spec(entry.name, options), entry, estimator, task, ladders, sizes)
 
-    def search(self, data: TrainingRows, keep_scores: bool = False) -> GridResult:
+    def search(
+        self, data: TrainingRows, keep_scores: bool = False, partitions: Sequence[Sequence[Fold]] = ()
+    ) -> tuple[GridResult, list[list[Outcome]] | None]:
         """Cross-validate the grid on the rows of the search; an automatic one is narrowed down and extended.
 
         ``keep_scores`` keeps the scores of the best points on all rows, where machines that certify their classes
-        give them as nearly as that takes.
+        give them as nearly as that takes. With ``partitions``, what ``nested`` would find comes beside: the folds of
+        the search and the nested ones share every decomposition, and the former alone say how the grid goes on.
         """
         grid = self.task.grids[0]
         samples: dict[int | None, tuple[Task, list[Fold]]] = {None: (self.task, data.splits)}
@@ -212,26 +216,38 @@ class Candidate:
             task = self.task.of_rows(_sample(self.task.y, size, data.seed))
             task = replace(task, estimator=_searched(self.estimator, grid, len(task.y)))
             samples[size] = task, make_folds(task.y, data.inner_folds, derive(data.seed, "folds"), task.groups)
+        # Certified classes cost less for few folds than a decomposition that all would share.
+        nested = NestedFolds.of(partitions, len(self.task.y)) if partitions and not self._certifies else None
+        parts: list[GridResult] = []  # of the nested folds
+        threads = os.cpu_count() or 1
 
         def sweep(size: int | None, grid: Any) -> GridResult:
             task, splits = samples[size]
+            task = replace(task, grid=grid)
             # Widths side by side on one BLAS thread each: short calls with many threads are slower.
             with threadpool_limits(1):
-                return replace(task, grid=grid).search(
-                    task.X,
-                    splits,
-                    keep_scores=keep_scores and size is None,
-                    n_threads=os.cpu_count() or 1,
-                    on_step=task.on_step,
-                )
+                if nested is None or size is not None:
+                    keep = keep_scores and size is None
+                    return task.search(task.X, splits, keep_scores=keep, n_threads=threads, on_step=task.on_step)
+                found, part = search_with_nested(task, task.X, splits, nested, keep_scores, threads)
+            parts.append(part)
+            return found
 
         if self.sizes:
             most = _affordable(self.task.estimator, len(self.task.y))
-            return growing.grow(grid, self.ladders, self.sizes, sweep, self.entry.smoother, most)
-        found = sweep(None, self.task.grid)
-        if not self.ladders:
-            return found
-        return grids.extend(found, self.ladders, lambda grid: sweep(None, grid), self.entry.smoother)
+            found = growing.grow(grid, self.ladders, self.sizes, sweep, self.entry.smoother, most)
+        else:
+            found = sweep(None, self.task.grid)
+            if self.ladders:
+                found = grids.extend(found, self.ladders, lambda grid: sweep(None, grid), self.entry.smoother)
+        if nested is None:
+            return found, None
+        return found, nested.outcomes(reduce(GridResult.joined, parts), self.entry.smoother)
+
+    @property
+    def _certifies(self) -> bool:
+        machine = as_machine(self.task.estimator)
+        return machine.works_on == "kernel" and machine.certifier(len(self.task.y)) is not None
 
     def searched(self, found: GridResult) -> Task:
         """The task with the points that were searched, which an extension has added to."""
@@ -242,14 +258,18 @@ class Candidate:
         )
 
     def nested(
-        self, data: TrainingRows, found: GridResult, partitions: Sequence[Sequence[Fold]]
+        self,
+        data: TrainingRows,
+        found: GridResult,
+        partitions: Sequence[Sequence[Fold]],
+        keep_scores: bool = False,
     ) -> list[list[Outcome]]:
         """Each fold judged at a point chosen without it, among those searched; one list per partition."""
         task = self.searched(found)
         with threadpool_limits(1):
             if not partitions:
                 return [nested_outcomes(task, derive(data.seed, "folds"), data.splits, data.inner_folds)]
-            return nested_fold_outcomes(task, partitions, n_threads=os.cpu_count() or 1)
+            return nested_fold_outcomes(task, partitions, os.cpu_count() or 1, keep_scores)
 
 
 def most_rows(machine: str, grid: Any) -> Callable[[int], int]:

@@ -95,7 +95,7 @@ def rank(
         started = time.perf_counter()
         candidates.append(Candidate.read(data, machine, grid, metrics, on_step))
         wanted = check_calibration(candidates[-1], calibration)
-        found.append(candidates[-1].search(data, keep_scores=wanted is not None))
+        found.append(candidates[-1].search(data, keep_scores=wanted is not None)[0])
         spread = float(found[-1].fold_errors[found[-1].best].std())
         seconds = time.perf_counter() - started
         values = {name.name: found[-1].best_values[name.name] for name in metrics}
@@ -103,8 +103,8 @@ def rank(
     order = np.argsort([result.losses[result.best] for result in found], kind="stable").tolist()
     best, second = ((candidates[i], found[i]) for i in order[:2])
     test, errors = compare(data, best, second)
-    outcomes = best[0].nested(data, best[1], partitions) if nested else None
     wanted = check_calibration(best[0], calibration)
+    outcomes = best[0].nested(data, best[1], partitions, wanted is not None) if nested else None
     chosen = finish(best[0], data, best[1], outcomes, calibration=wanted, say=say, advice=advice)
     return chosen, Ranking(tuple(ranked[i] for i in order), test, errors)
 

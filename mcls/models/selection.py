@@ -71,6 +71,9 @@ class Selection:
         unless folds of your own leave rows out or test some of them several times.
     nested_predictions : array or None
         The same with the point chosen inside each fold; of several repetitions, those of the first.
+    nested_probabilities : array (m, ℓ) or None
+        With a calibration, those of the nested predictions: the map of a fold is fitted to the scores of the folds
+        that chose its point, none of which has seen the fold. None where the folds are index arrays of your own.
     repeat_errors : list of float
         The nested error of each repetition: what the choice of folds is worth.
     probabilities : array (m, ℓ) or None
@@ -99,6 +102,7 @@ class Selection:
     nested_error: float | None = None
     nested_spread: float | None = None
     nested_predictions: Array | None = None
+    nested_probabilities: Array | None = None
     repeat_errors: list[float] = field(default_factory=list)
     metric: str = ERROR.name
     metrics: dict[str, float] = field(default_factory=dict)
@@ -112,7 +116,7 @@ class Selection:
     def out_of_fold(self) -> OutOfFold:
         """The predictions to show: nested ones, where they were asked for."""
         if self.nested_predictions is not None:
-            return OutOfFold(self.tested, self.nested_predictions, None, True)
+            return OutOfFold(self.tested, self.nested_predictions, self.nested_probabilities, True)
         return OutOfFold(self.tested, self.predictions, self.probabilities, False)
 
     def __repr__(self) -> str:
@@ -221,8 +225,10 @@ def select(
     candidate = Candidate.read(data, machine, grid, metrics, on_step)
     calibration = check_calibration(candidate, calibration)
     partitions = data.partitions(repeats) if nested else []
-    found = candidate.search(data, keep_scores=calibration is not None)
-    outcomes = candidate.nested(data, found, partitions) if nested else None
+    keep_scores = calibration is not None
+    found, outcomes = candidate.search(data, keep_scores, partitions)
+    if nested and outcomes is None:
+        outcomes = candidate.nested(data, found, partitions, keep_scores)
     return finish(candidate, data, found, outcomes, calibration=calibration, say=say, advice=advice)
 
 
@@ -317,8 +323,27 @@ def finish(
         probability_map, P = calibrate(F, y, calibration, w, folds if folds is None else folds[order])
         estimator.set_params(calibration=calibration)
         estimator.probability_map_ = probability_map
-        made = replace(made, probabilities=P, conformal=ConformalSets.fit(P, y))
+        nested = None if outcomes is None else _nested_probabilities(outcomes[0], data, calibration)
+        made = replace(
+            made,
+            probabilities=P,
+            nested_probabilities=nested if nested is None else nested[order],
+            conformal=ConformalSets.fit(P, y),
+        )
     return made
+
+
+def _nested_probabilities(outcomes: Sequence[Outcome], data: TrainingRows, calibration: str) -> Array | None:
+    """Probabilities (m, ℓ) of the test rows of each fold after another, where the scores that calibrate were kept."""
+    y, w = data.codes[data.rows], None if data.weights is None else data.weights[data.rows]
+    found = []
+    for inside in (outcome.inside for outcome in outcomes):
+        if inside is None:
+            return None
+        of_rows = None if w is None else w[inside.rows]
+        made, _ = calibrate(inside.inner_scores, y[inside.rows], calibration, of_rows, inside.folds % 5)
+        found.append(made.probabilities(inside.scores))
+    return np.concatenate(found)
 
 
 def _map_folds(found: GridResult) -> Array | None:

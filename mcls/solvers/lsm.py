@@ -50,6 +50,11 @@ def fit_one_by_one(K: Array, Y: Array, gamma: float, w: Array | None = None) -> 
     return np.column_stack([fit(K, Y[:, k : k + 1], gamma, w) for k in range(Y.shape[1])])
 
 
+def least_difference(condition: float) -> float:
+    """Below this size a value Y − e has lost too many digits, for targets of order one."""
+    return float(min(_CANCELS, _DIGITS * np.finfo(float).eps * condition))
+
+
 def sweep(
     K: Array,
     Y: Array,
@@ -80,7 +85,7 @@ def sweep(
     if not kept.any():
         return [np.full((len(shifts), len(test), Y.shape[1]), np.nan) for test in tests]
     shifts = shifts[kept]
-    smallest = min(_CANCELS, _DIGITS * np.finfo(float).eps * spectrum.conditions(shifts).max())
+    smallest = least_difference(spectrum.conditions(shifts).max())
     results = [np.full((len(kept), len(test), Y.shape[1]), np.nan) for test in tests]
     for part, solved in spectrum.solved(shifts, Y, tests):
         at = np.flatnonzero(kept)[part]

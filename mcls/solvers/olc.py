@@ -52,8 +52,8 @@ import numpy as np
 from scipy.linalg import eigh, svd
 
 from mcls.solvers.linear import LARGEST_CONDITION, SMALLEST_RCOND, solve_spd, warn_of_lost_digits
-from mcls.solvers.lsm import BIAS_DECIMALS, indicators
-from mcls.solvers.spectrum import pivoted_factor
+from mcls.solvers.lsm import BIAS_DECIMALS, add_ridge, indicators, least_difference
+from mcls.solvers.spectrum import Spectrum, pivoted_factor
 from mcls.solvers.weights import weigh
 
 Array = np.ndarray
@@ -80,6 +80,15 @@ def spectrum(K: Array) -> tuple[Array, Array]:
     kept = s > -n * eps * largest
     # A direction whose eigenvalue drowns in rounding is kept: the features of new rows there are its square root.
     return U[:, kept], np.maximum(s[kept], 2 * eps * largest)
+
+
+def is_semidefinite(K: Array) -> bool:
+    """Whether K is positive semi-definite to rounding, and so its own feature space; n³/3 operations."""
+    try:
+        np.linalg.cholesky(add_ridge(K, 10 * len(K) * np.finfo(float).eps * max(np.diag(K).max(), 0.0)))
+    except np.linalg.LinAlgError:
+        return False
+    return True
 
 
 def _weighed(K: Array, y: Array, n_classes: int, w: Array | None) -> tuple[Array, Array, Array]:
@@ -214,6 +223,44 @@ def sweep_lssvm(K: Array, K_test: Array, y: Array, norms: Array, path: Path, w: 
         shrunk = shrink * (q_t - b[:, :, None] * q_1)
         out[at] = D @ np.einsum("cij,acj->aic", P, shrunk) + b[:, None, :]
     return out
+
+
+def sweep_without_penalty(
+    K: Array, y: Array, n_classes: int, tests: Sequence[Array], lambdas: Sequence[float], w: Array | None = None
+) -> list[Array]:
+    """Outputs (λ₁, |S|, ℓ) of LSSVM, λ₂ = 0, of folds that train on all rows but S: one decomposition serves them all.
+
+    Without a penalty N = ρ(K + ρI)⁻¹, so that b = 1ᵀMt / 1ᵀM1 with M = (K + ρI)⁻¹. With the solutions u = Mt and
+    v = M1 of all rows, e = M_SS⁻¹u_S (``mcls.solvers.spectrum``), leaving S out gives 1ᵀu⁽⁻ˢ⁾ = 1ᵀu − v_Sᵀe, since
+    u − M₋,S e is zero on S; and the values of t and of 1 on S are t_S − e_t and 1 − e_1, or a product where these lose
+    their digits, as in ``mcls.solvers.lsm.sweep``. What loses its digits is NaN.
+    """
+    largest = 1.0 if w is None else w.max()
+    B, Z, root = _weighed(K, y, n_classes, None if w is None else w / largest)
+    targets = np.column_stack([2 * Z - root[:, None], root])  # (n, ℓ + 1): t of each class, and 1
+    whole = Spectrum.of(B)
+    shifts = 1 / (largest * np.asarray(lambdas, dtype=float))
+    kept = np.flatnonzero(whole.keeps_digits(shifts))
+    results = [np.full((len(shifts), len(test), n_classes), np.nan) for test in tests]
+    if not len(kept):
+        return results
+    smallest = least_difference(whole.conditions(shifts[kept]).max())
+    for part, solved in whole.solved(shifts[kept], targets, tests):
+        totals = root @ solved.U  # (λ, ℓ + 1)
+        for places, rows in solved.runs:
+            e = solved.left_out(rows)  # (λ, k, s, ℓ + 1)
+            sums = totals[:, None] - np.einsum("aks,aksr->akr", solved.U[:, rows, -1], e)
+            sums[sums[:, :, -1] < 1e-3 * totals[:, None, -1]] = np.nan  # the rows left out were most of it
+            b = np.round(sums[:, :, None, :-1] / sums[:, :, None, -1:], BIAS_DECIMALS)  # (λ, k, 1, ℓ)
+            G = targets[rows] - e
+            lost = (np.abs(G).max(axis=3) < smallest).any(axis=0)  # (k, s)
+            for i in np.flatnonzero(lost.any(axis=1)).tolist():
+                S, some = rows[i], lost[i]
+                G[:, i, some] = solved.left_out_products(S, e[:, i], B[S[some]])
+            F = (G[..., :-1] - b * G[..., -1:]) / root[rows][:, :, None] + b
+            for i, place in enumerate(places):
+                results[place][kept[part]] = F[:, i]
+    return results
 
 
 def sweep_one(K: Array, K_test: Array, y: Array, n_classes: int, path: Path, w: Array | None = None) -> Array:

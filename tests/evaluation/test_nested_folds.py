@@ -12,8 +12,9 @@ from mcls.errors import McLsError
 from mcls.evaluation import protocols
 from mcls.evaluation.folds import make_folds, stratified_folds
 from mcls.evaluation.grid import search
-from mcls.evaluation.metrics import get_metric
+from mcls.evaluation.metrics import get_metric, read_metrics
 from mcls.evaluation.protocols import NestedFolds, nested_fold_outcomes, partitions_of
+from mcls.evaluation.protocols.nested_folds import search_with_nested
 from mcls.evaluation.scaling import to_range
 from mcls.evaluation.task import Task
 from mcls.machines.lsm import OneLSM
@@ -148,3 +149,32 @@ def test_too_few_or_too_many_folds_are_refused(folds):
     task = Task(OneLSM(), np.zeros((120, 1)), y, grid=GRID)
     with pytest.raises(McLsError, match=r"at least 3|at most 100"):
         protocols.nested_folds(task, seed=0, folds=folds)
+
+
+@pytest.mark.parametrize("metric", ["error", "log-loss"])
+def test_one_search_gives_the_flat_and_the_nested_result(metric):
+    X, y = load("iris")
+    grid = {"gamma": [0.01, 1.0], "sigma": [0.5, 2.0]}
+    task = Task(OneLSM(), X, y, grid, "none", metrics=read_metrics(metric))
+    folds = make_folds(y, 5, seed=1)
+    nested = NestedFolds.of([folds], len(y))
+    flat, part = search_with_nested(task, X, folds, nested, keep_scores=True)
+    alone = task.search(X, folds, keep_scores=True)
+    assert flat.best == alone.best
+    for name, values in alone.fold_values.items():
+        np.testing.assert_allclose(flat.fold_values[name], values, rtol=1e-9)
+    for here, there in zip(flat.scores[flat.best], alone.scores[alone.best], strict=True):
+        np.testing.assert_allclose(here, there, atol=1e-10)
+    ((*outcomes,),) = nested.outcomes(part, task.smoother)
+    ((*wanted,),) = nested_fold_outcomes(task, [folds], keep_scores=True)
+    for outcome, want, (train, _) in zip(outcomes, wanted, folds, strict=True):
+        assert outcome.point == want.point
+        assert (outcome.predictions == want.predictions).all()
+        assert outcome.inside.scores == pytest.approx(want.inside.scores, abs=1e-9)
+        assert sorted(outcome.inside.rows) == sorted(train)
+        # The scores that calibrate a fold come from machines that have not seen it.
+        inner = [test for _, test in folds if test is not outcome.test]
+        rest = np.setdiff1d(train, inner[0])
+        fitted = OneLSM(**outcome.point).fit(X[rest], y[rest])
+        of_first = outcome.inside.inner_scores[outcome.inside.folds == 0]
+        assert of_first == pytest.approx(fitted.decision_function(X[inner[0]]), abs=1e-8)

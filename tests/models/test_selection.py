@@ -419,3 +419,15 @@ def test_the_nested_predictions_are_those_of_the_nested_error():
     wrong = found.nested_predictions != Y[found.tested]
     assert wrong.mean() == pytest.approx(found.nested_error)
     assert select(X, Y, grid=GRID, folds=5).nested_predictions is None
+
+
+def test_nested_probabilities_agree_with_the_nested_predictions():
+    iris = load_dataset("iris")
+    grid = {"gamma": [0.01, 1.0], "sigma": [0.5, 2.0]}
+    found = select(iris.X, iris.y, grid=grid, folds=5, nested=True, calibration="auto")
+    shown = found.out_of_fold
+    assert shown.nested
+    assert shown.probabilities.shape == (150, 3)
+    assert shown.probabilities.sum(axis=1) == pytest.approx(1)
+    assert (shown.probabilities.argmax(axis=1) == shown.predictions).all()
+    assert select(iris.X, iris.y, grid=grid, folds=5, nested=True).out_of_fold.probabilities is None

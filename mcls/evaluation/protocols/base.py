@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -211,6 +211,15 @@ def fewer_folds_note(rows: Rows, wanted: Any) -> list[str]:
     return [f"{largest} folds instead of {wanted}: no class has more than {members(largest, rows.groups)}"]
 
 
+class Inside(NamedTuple):
+    """Scores at the point that a fold is judged at: its own, and those by which its probabilities are calibrated."""
+
+    scores: Array  # (|test|, ℓ)
+    rows: Array  # (m,) that the inner folds test
+    folds: Array  # (m,) inner fold of each
+    inner_scores: Array  # (m, ℓ), from machines that have seen neither the row nor the fold
+
+
 @dataclass(frozen=True)
 class Outcome:
     """One split, judged at the point chosen on its training rows."""
@@ -221,6 +230,7 @@ class Outcome:
     point: dict[str, Any]
     inner_error: float | None
     values: Mapping[str, float] = field(default_factory=dict)  # of every metric
+    inside: Inside | None = None  # where scores were kept
 
 
 def choose_and_judge(task: Task, X: Array, split: Fold, inner_folds: Any, seed: int) -> Outcome:

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from mcls.errors import McLsError
-from mcls.evaluation.grid import GridResult, choose, losses
+from mcls.evaluation.grid import Choice, GridResult, choose, losses
 from mcls.evaluation.protocols.base import (
     Fold,
+    Inside,
     Outcome,
     Protocol,
     Result,
@@ -30,8 +31,11 @@ from mcls.evaluation.protocols.base import (
     plain,
     register,
 )
+from mcls.evaluation.scoring import partition_calibrators
 from mcls.evaluation.task import Task
 from mcls.packing import pack
+
+Array = np.ndarray
 
 #: Every two folds are left out together: with more folds than this there are too many pairs.
 MOST_FOLDS = 100
@@ -93,6 +97,10 @@ class NestedFolds:
             found |= {place: [other for other in inner if other != place] for place in inner}
         return found
 
+    def choices(self) -> list[Choice]:
+        """Each outer fold chooses by its inner folds, and wants their scores after its own."""
+        return [Choice(inner, [place, *inner]) for place, inner in enumerate(self.inner)]
+
     def outcomes(self, found: GridResult, smoother: Mapping[str, int] | None = None) -> list[list[Outcome]]:
         """What each outer fold of each partition gives at the point that its inner folds choose."""
         of_metric = found.fold_values[found.metric.name]
@@ -103,12 +111,52 @@ class NestedFolds:
             inside = float(found.fold_errors[best, inner].mean())
             codes = found.fold_predictions[place][best]
             point = plain(found.points[best])
-            judged.append(Outcome(found.tests[place], codes, values["error"], point, inside, values))
+            kept = self._inside(found, place, best) if len(found.kept) == self.n_outer else None
+            judged.append(Outcome(found.tests[place], codes, values["error"], point, inside, values, kept))
         return [[judged[place] for place in places] for places in self.partitions]
+
+    def _inside(self, found: GridResult, place: int, best: int) -> Inside:
+        own, *inner = found.kept[place][best]
+        tests = [found.tests[i] for i in self.inner[place]]
+        folds = np.repeat(np.arange(len(tests)), [len(test) for test in tests])
+        return Inside(own, np.concatenate(tests), folds, np.concatenate(inner))
+
+
+def search_with_nested(
+    task: Task,
+    X: Array,
+    flat: Sequence[Fold],
+    nested: NestedFolds,
+    keep_scores: bool = False,
+    n_threads: int = 1,
+) -> tuple[GridResult, GridResult]:
+    """One grid search over some folds and over nested ones, which share every decomposition: a result of each.
+
+    The two differ in what calibrates a fold where a metric needs probabilities, so a fold may be in both.
+    """
+    k = len(flat)
+    calibrators = None
+    if task.needs_probabilities:
+        calibrators = partition_calibrators(k)
+        calibrators |= {k + f: [k + by for by in others] for f, others in nested.calibrators().items()}
+    choices = [Choice(range(k), range(k))]
+    choices += [Choice([k + f for f in by], [k + f for f in keeps]) for by, keeps in nested.choices()]
+    found = task.search(
+        X,
+        [*flat, *nested.folds],
+        calibrators=calibrators,
+        keep_scores=choices if keep_scores else False,
+        n_threads=n_threads,
+        on_step=task.on_step,
+    )
+    return (
+        found.of_folds(slice(k), slice(1), task.smoother),
+        found.of_folds(slice(k, None), slice(1, None), task.smoother),
+    )
 
 
 def nested_fold_outcomes(
-    task: Task, partitions: Sequence[Sequence[Fold]], n_threads: int = 1
+    task: Task, partitions: Sequence[Sequence[Fold]], n_threads: int = 1, keep_scores: bool = False
 ) -> list[list[Outcome]]:
     """Judge a task by nested cross-validation on one or more partitions of its rows.
 
@@ -129,7 +177,14 @@ def nested_fold_outcomes(
     X = task.scaled()
     nested = NestedFolds.of(partitions, len(task.y))
     calibrators = nested.calibrators() if task.needs_probabilities else None
-    found = task.search(X, nested.folds, calibrators=calibrators, n_threads=n_threads, on_step=task.on_step)
+    found = task.search(
+        X,
+        nested.folds,
+        calibrators=calibrators,
+        keep_scores=nested.choices() if keep_scores else False,
+        n_threads=n_threads,
+        on_step=task.on_step,
+    )
     return nested.outcomes(found, task.smoother)
 
 
