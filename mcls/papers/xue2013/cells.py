@@ -49,8 +49,8 @@ def counts(studies: Studies) -> Table:
         rows,
         [
             "Cells whose published mean lies within two standard errors of our mean over the repeats (our error), or "
-            "of the difference of the two means (both errors; the paper's ± read as a standard deviation). CV and oracle: "
-            "how the parameters are chosen, see Tables 1 and 2.",
+            "of the difference of the two means (both errors; the paper's ± read as a standard deviation). "
+            "CV and oracle: how the parameters are chosen, see Tables 1 and 2.",
         ],
         studies.quick,
         lacking=lacking(used, run_command("xue2013", "cells", studies)),
@@ -95,8 +95,8 @@ def readings(studies: Studies) -> Table:
         rows,
         [
             "Computed on the spot from the closed form, on the splits of Table 1; the first row is that table's. "
-            "Targets 0/1, centred features and the nearest codeword are provably the same machine where each class has a free "
-            "bias. No reading comes near: the published figure is unexplained.",
+            "Targets 0/1, centred features and the nearest codeword are provably the same machine where each class "
+            "has a free bias. No reading comes near: the published figure is unexplained.",
         ],
         studies.quick,
         lacking=lacking([found], run_command("xue2013", "cells", studies)),
