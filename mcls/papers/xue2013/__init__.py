@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from mcls.papers.xue2013.agreement import verdicts
+from mcls.papers.xue2013.cells import CELLS
 from mcls.papers.xue2013.tables import TABLES
 from mcls.reporting.paper import Paper
 
 PAPER = Paper(
     "xue2013",
     "Xue, Chen (2013): Orthogonality-based label correction in multi-class classification",
-    TABLES,
+    (*TABLES, CELLS),
     agreement=verdicts,
 )

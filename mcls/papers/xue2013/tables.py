@@ -26,7 +26,8 @@ def printed_name(label: str) -> str:
     return label.split(":")[0]
 
 
-def _printed(kernel: str, label: str, machine: str, column: str = "accuracy_mean") -> float:
+def printed(kernel: str, label: str, machine: str, column: str = "accuracy_mean") -> float:
+    """A figure of the printed tables."""
     found = value("xue2013-accuracy", column, kernel=kernel, dataset=printed_name(label), machine=machine)
     if found is None:
         raise LookupError(f"xue2013 prints no {column} of {machine} on {label}, {kernel} kernel")
@@ -65,8 +66,8 @@ def average(kernel: str, machine: str, found: Sequence[StudyRow]) -> list[Entry]
     The paper's row is the same mean of its printed figures. Ours stands only when every data set is complete.
     """
     columns = ("accuracy_mean", "spread")
-    printed = [[_printed(kernel, f.dataset, machine, column) for column in columns] for f in found]
-    paper, deviation = (float(value) for value in np.mean(printed, axis=0))
+    figures = [[printed(kernel, f.dataset, machine, column) for column in columns] for f in found]
+    paper, deviation = (float(value) for value in np.mean(figures, axis=0))
     row = [words("Average"), words(machine), _plus_minus(paper, deviation)]
     for selection in SELECTIONS:
         known = [values for f in found if (values := accuracies(f, selection)) is not None]
@@ -88,8 +89,8 @@ def _accuracy(kernel: str, table_id: str, studies: Studies) -> Table:
     rows = []
     for found in study.figures:
         machine, state = found.row.machine, found.line.state
-        paper = _printed(kernel, found.dataset, machine)
-        deviation = _printed(kernel, found.dataset, machine, "spread")
+        paper = printed(kernel, found.dataset, machine)
+        deviation = printed(kernel, found.dataset, machine, "spread")
         chosen, oracle = (accuracies(found, selection) for selection in SELECTIONS)
         rows.append(
             [
@@ -137,7 +138,7 @@ def _gain(kernel: str, table_id: str, studies: Studies) -> Table:
             if a is None or b is None or ta is None or tb is None:
                 continue
             gains = {
-                "paper": _minus(*(_printed(kernel, entry.label, machine) for machine in (corrected, base))),
+                "paper": _minus(*(printed(kernel, entry.label, machine) for machine in (corrected, base))),
                 "cv": _minus(_mean(accuracies(b, "error")), _mean(accuracies(a, "error"))),
                 "oracle": _minus(_mean(accuracies(b, "oracle_error")), _mean(accuracies(a, "oracle_error"))),
             }
