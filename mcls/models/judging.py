@@ -146,7 +146,9 @@ class Confusion:
             warnings.filterwarnings("ignore", message="Glyph")  # the font lacks a letter: it draws a box
             figure.draw_without_rendering()
             figure.set_layout_engine("none")
-            for part in figure.axes:  # the last digits of the layout, and names made from them, differ from run to run
+            for (
+                part
+            ) in figure.axes:  # the last digits of the layout, and names made from them, differ from run to run
                 part.set_position(np.round(part.get_position(original=True).bounds, 6))
             figure.savefig(buffer, format=kind[1:], dpi=120, metadata=PICTURES[kind])
         try:
