@@ -83,7 +83,9 @@ class Scoring:
     def see(self, scores: Array) -> Seen:
         """Keep what is needed of the scores (points, |test|, ℓ) of a fold."""
         codes = scores.argmax(axis=-1).astype(np.int16)
-        codes[np.isneginf(scores.max(axis=-1))] = -1
+        without = scores.max(axis=-1) == -np.inf
+        if without.any():
+            codes[without] = -1
         return Seen(codes, scores if self.needs_scores else None)
 
     def judge(self, seen: Sequence[Seen]) -> Judged:
