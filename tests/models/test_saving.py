@@ -9,8 +9,10 @@ import json
 import os
 import tracemalloc
 import zipfile
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import RidgeClassifier
@@ -376,3 +378,11 @@ def test_pipes_and_devices_are_no_models(tmp_path):
     for path, kind in ((tmp_path / "m.mcls", "pipe"), ("/dev/zero", "device")):
         with pytest.raises(McLsError, match=f"is a {kind}, .*: save it to a file first"):
             mcls.load(path)
+
+
+def test_a_model_file_of_version_0_1_is_read():
+    """Made by ``mcls fit`` of an early revision from 24 rows with the columns a, b and kind."""
+    model = mcls.load(Path(__file__).parent / "version-0.1.mcls")
+    table = pd.DataFrame({"a": [0.19, 0.86, 1.80], "b": [-1.40, 0.37, -0.07]})
+    assert model.predict(table).tolist() == ["x", "y", "z"]
+    assert not model.has_probabilities
