@@ -189,7 +189,7 @@ def fetch(
                     raise
                 failures.append(error)
     if failures:
-        typer.echo(f"{len(failures)} could not be had:", err=True)
+        typer.echo(f"{len(failures)} could not be fetched:", err=True)
         for failure in failures:
             echo(f"  {failure}", err=True)
         raise typer.Exit(2 if any(isinstance(failure, RefusedError) for failure in failures) else 1)

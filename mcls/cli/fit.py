@@ -125,7 +125,7 @@ def fit(
             metavar="K", help="Folds of the cross-validation; loo leaves out one row at a time, logo one group."
         ),
     ] = "10",
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the folds and samples.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of folds and samples.")] = 0,
     as_json: Json = False,
 ) -> None:
     """Fit a machine to a table of your own, its parameters chosen by exact cross-validation.
@@ -262,10 +262,10 @@ def _print(fitted: Fitted, automatic_grid: bool) -> None:
     searched = f"{len(found.rows)} of {facts.rows}" if len(found.rows) < facts.rows else str(facts.rows)
     measured = f"{found.folds} folds, {len(found.results)} grid points, {searched} rows"
     cv_error = show_error(found.error, facts.cv_interval, measured, "the folds that choose also judge")
-    typer.echo(
-        f"{facts.machine}: CV error{sample} {cv_error}, {100 * facts.baseline:.2f} % for always the largest class, "
-        f"at {_shown(found.best_params) or 'the parameters given'}"
-    )
+    # The baseline stands once, beside the first error.
+    baseline = f", {100 * facts.baseline:.2f} % for always the largest class" * (found.nested_error is None)
+    chosen = _shown(found.best_params) or "the parameters given"
+    typer.echo(f"{facts.machine}: CV error{sample} {cv_error}{baseline}, at {chosen}")
     if found.nested_error is not None and len(found.repeat_errors) > 1:
         low, high = min(found.repeat_errors), max(found.repeat_errors)
         typer.echo(

@@ -72,7 +72,7 @@ def _content(machine: Machine) -> dict[str, Any]:
 
 
 def labelbooks() -> None:
-    """List the labelbooks: one label vector a class.
+    """List the labelbooks: one label vector per class.
 
     Example: mcls labelbooks
     """

@@ -1,4 +1,4 @@
-"""The cache: one folder a data set, holding files that match their card's checksum."""
+"""The cache: one folder per data set, holding files that match their card's checksum."""
 
 from __future__ import annotations
 

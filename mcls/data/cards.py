@@ -78,7 +78,7 @@ class Card(_Strict):
 
     ``origin`` says how it works: ``shipped`` (a table beside the card), ``generated`` (made on the spot),
     ``download`` (fetched once into the cache), ``folder`` (files only the user can have), ``plugin``. ``shape``,
-    ``classes`` (rows a class, in the order of the codes) and ``fingerprint`` describe the whole table,
+    ``classes`` (rows per class, in the order of the codes) and ``fingerprint`` describe the whole table,
     before any option; ``by_default`` is what the defaults of the options make of it, where that is less.
     """
 

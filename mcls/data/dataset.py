@@ -28,7 +28,7 @@ class Dataset:
     classes : tuple of str
         Class names; every one of them occurs in ``y``.
     feature_names : tuple of str
-        One name a column of ``X``.
+        One name per column of ``X``.
     options : mapping
         The options of the card that made this table (``{"rows": "train"}``).
     extra : mapping of str to ndarray

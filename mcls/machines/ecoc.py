@@ -1,4 +1,4 @@
-"""Error-correcting output codes: a coding matrix, a binary machine a column, and a decoder."""
+"""Error-correcting output codes: a coding matrix, a binary machine per column, and a decoder."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ class OneLSM(OneSystemMachine):
     gamma : float
         Weight of the regularisation; the larger, the smoother.
     labelbook : str or array (p, ℓ)
-        ``pm1``, ``indicators``, ``alignment``, ``consistency``, ``mincorr``, ``fisher``, or one column a class.
+        ``pm1``, ``indicators``, ``alignment``, ``consistency``, ``mincorr``, ``fisher``, or one column per class.
     label_kernel : {"linear", "gaussian"}
         Kernel on the labels (Sec. 7.2), with the width ``label_sigma``.
     decision : {"max", "nearest", "winner"}

@@ -100,7 +100,7 @@ class OLCRLSC(_CodewordMachine):
     lambda2 : float
         Weight of the correction; zero gives :class:`RLSC`.
     codewords : str or array (p, ℓ)
-        A labelbook with orthogonal label vectors, one column a class.
+        A labelbook with orthogonal label vectors, one column per class.
 
     Attributes
     ----------
@@ -247,7 +247,7 @@ class OLCLSSVM(_CodewordMachine):
     lambda2 : float
         Weight of the correction; zero gives :class:`LSSVM`.
     codewords : str or array (p, ℓ)
-        A labelbook with orthogonal label vectors for the penalty, one column a class.
+        A labelbook with orthogonal label vectors for the penalty, one column per class.
 
     Attributes
     ----------

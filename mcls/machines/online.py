@@ -119,7 +119,7 @@ class SVMSGD(_OnlineMachine):
 
     Minimises  (1/m) Σᵢ maxᵣ [δ(r ≠ yᵢ) − w^yᵢ·φ(xᵢ) + w^r·φ(xᵢ)] + (λ/2) Σᵣ ‖w^r‖²  over m rows. It is the problem of
     :class:`~mcls.machines.svm.CrammerSinger` divided by Cm, with λ = 1/(Cm); C is the parameter, so that one grid
-    serves both. The price of an epoch is O(m) decisions and O(mℓ) operations a violated margin; a whole grid of C
+    serves both. The price of an epoch is O(m) decisions and O(mℓ) operations per violated margin; a whole grid of C
     shares the loop over the rows.
 
     The notes print the shrinking of the weights under the condition of a violated margin; here every step shrinks

@@ -22,7 +22,7 @@ from mcls.seeds import derive
 
 #: What the registry says ``auto`` tries: machines with a closed-form fit and an exact sweep, one of each kind.
 AUTO_MACHINES = tuple(name for name, machine in MACHINES.items() if machine.auto)
-#: Rows of the F-test, which searches the grid ten times a machine.
+#: Rows of the F-test, which searches the grid ten times per machine.
 TEST_ROWS = 1000
 
 

@@ -12,7 +12,7 @@ State = Literal["complete", "incomplete", "not run"]
 #: What every table of a quick run says of itself.
 QUICK_NOTE = (
     "QUICK run: fewer replicates and folds, smaller grids, fewer rows of the larger data sets. "
-    "It shows that everything works; its figures are no reproduction."
+    "It shows that everything works; its figures are not a reproduction."
 )
 
 

@@ -1,1 +1,1 @@
-"""Solvers: plain functions on arrays, one file a machine family."""
+"""Solvers: plain functions on arrays, one file per machine family."""

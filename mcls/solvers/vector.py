@@ -231,7 +231,7 @@ class _RLS:
 
 
 def label_coordinates(L: Array) -> Array:
-    """Coordinates C (q, ℓ) of labels with the Gram matrix L = CᵀC, one column a class; q is the rank of L."""
+    """Coordinates C (q, ℓ) of labels with the Gram matrix L = CᵀC, one column per class; q is the rank of L."""
     if not np.count_nonzero(L - np.diag(np.diag(L))):
         return np.sqrt(L)
     values, vectors = np.linalg.eigh(L)
@@ -267,7 +267,7 @@ def sweep_rls(
 
     K·K sums over the training points, so a fold S changes every entry of G; but
     K₋S,₋S K₋S,₋S = [K·K]₋S,₋S − K₋S,S K_S,₋S, where that does not cancel. What remains is one Cholesky
-    factorisation a fold and γ (for nine γ an eigendecomposition a fold is dearer). Orthogonal labels make G and H
+    factorisation per fold and γ (for nine γ an eigendecomposition per fold is dearer). Orthogonal labels make G and H
     block-diagonal by class: ℓ small systems.
     """
     K_plain = K

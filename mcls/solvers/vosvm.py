@@ -137,7 +137,7 @@ def average_bias(K: Array, y: Array, B: Array, beta: Array, w: Array) -> Array:
 def _problems(
     K: Array, y: Array, B: Array, L: Array, bias: bool, solver: str, tol: float
 ) -> list[tuple[Array, BoxQP]]:
-    """The quadratic programmes to solve and their rows: one, or with orthogonal labels one a class."""
+    """The quadratic programmes to solve and their rows: one, or with orthogonal labels one per class."""
     if bias:
         return [(np.arange(len(y)), BoxQP(K * L[np.ix_(y, y)], B[:, y], solver=solver, tol=tol))]
     problems = []

@@ -111,7 +111,7 @@ def test_fetch_all_from_a_mirror_of_the_raw_files(mcls, cache: Path, raw_dir: Pa
     mirror = serve({path.name: path.read_bytes() for path in raw_dir.iterdir()})
     code, out, err = mcls("data", "fetch", "--all", "--remote", "--mirror", mirror)
     assert code == 1
-    assert "1 could not be had:" in err
+    assert "1 could not be fetched:" in err
     assert "cannot get PaviaU.mat" in err
     fetched = [line.split(":")[0] for line in out.splitlines() if ": fetched, " in line]
     with_files = [name for name in card_names() if load_card(name).files]
@@ -159,7 +159,7 @@ def test_all_goes_on_past_a_refused_file_and_exits_2(
     code, out, err = mcls("data", "fetch", "--all", "--remote", "--mirror", mirror)
     assert code == 2
     assert out.startswith("iris: fetched")
-    assert "2 could not be had:" in err
+    assert "2 could not be fetched:" in err
     assert "glass.data" in err
     assert "wine.data" in err
 

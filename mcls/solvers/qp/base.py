@@ -77,7 +77,7 @@ def box_kkt_residual(
     H : array (n, n)
     beta : array (n,)
     gamma : float or array (n,)
-        Upper bound, or one a sample (zero takes the sample out).
+        Upper bound, or one per sample (zero takes the sample out).
     A, nu : arrays (m, n) and (m,), optional
         Equality constraints and their multipliers.
     """

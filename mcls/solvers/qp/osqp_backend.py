@@ -16,7 +16,7 @@ class OSQP:
 
     The defaults of OSQP (1e-3) are far too loose for a classifier compared label by label: it runs to ``eps``.
     Its own polishing is off: the caller polishes with the active set, which is exact, and OSQP's writes to the
-    terminal when it finds nothing to do. Its word "solved" is no proof either; the caller certifies β.
+    terminal when it finds nothing to do. Its word "solved" is not a proof either; the caller certifies β.
     """
 
     name = "osqp"

@@ -46,7 +46,7 @@ class BoxQP:
         self.backend: Backend = self.active_set if solver == "active-set" else backends[solver](H, A)
 
     def solve(self, gamma: float | Array, start: Array | None = None, nu: Array | None = None) -> QPResult:
-        """Solve for an upper bound, or for one a sample, from β and ν of a neighbouring problem if given."""
+        """Solve for an upper bound, or for one per sample, from β and ν of a neighbouring problem if given."""
         upper = np.array(np.broadcast_to(np.asarray(gamma, dtype=float), len(self.H)))
         if not (np.isfinite(upper).all() and (upper >= 0).all()):
             raise McLsError(f"the upper bound gamma must be finite and not negative, got {gamma}")
@@ -136,7 +136,7 @@ def solve_box_qp(
     H : array (n, n)
         Symmetric, positive semi-definite.
     gamma : float or array (n,)
-        Upper bound, or one a sample; zero takes a sample out of the problem.
+        Upper bound, or one per sample; zero takes a sample out of the problem.
     A : array (m, n), optional
         Equality constraints; rows may depend on each other.
     solver : {"osqp", "active-set", "cvxpy"}
