@@ -34,7 +34,8 @@ class Backend(StrEnum):
 _MOST_TESTED = 12
 
 Jobs = Annotated[
-    int, typer.Option("-j", "--jobs", min=0, metavar="N", help="Processes; 0 means one per core.", show_default="0")
+    int,
+    typer.Option("-j", "--jobs", min=0, metavar="N", help="Processes; 0 means one per core.", show_default="0"),
 ]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of results.")]
 
@@ -46,7 +47,9 @@ def run(
     ],
     out: Out = Path("results"),
     jobs: Jobs = 0,
-    engine: Annotated[Engine | None, typer.Option(help="Exact shortcuts, or one fit per fold and grid point.")] = None,
+    engine: Annotated[
+        Engine | None, typer.Option(help="Exact shortcuts, or one fit per fold and grid point.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the cells and stop.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Compute everything, whatever is there.")] = False,
     keep_going: Annotated[
