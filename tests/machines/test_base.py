@@ -26,8 +26,10 @@ LEAVE_OUT = [
     VoLSSVM(),
     VoLSSVM(bias=True),
     ECOC(coding="one-vs-all", decoder="euclidean"),
+    RLSC(),
+    LSSVM(),
 ]
-OTHERS = [VoRLS(), VoRLS("f"), VoSVM(solver="active-set"), LSSVM(), OLCOneLSM()]
+OTHERS = [VoRLS(), VoRLS("f"), VoSVM(solver="active-set"), OLCOneLSM()]
 
 
 def points(machine, values=GAMMAS):

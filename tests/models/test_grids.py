@@ -139,17 +139,19 @@ def test_an_extended_search_is_the_search_of_all_its_points(machine, monkeypatch
 def test_nested_searches_the_extended_grid(monkeypatch):
     A, y = stripes(40)
     seen = []
-    outcomes = candidates.nested_fold_outcomes
+    outcomes = candidates.NestedFolds.outcomes
 
-    def watched(task, *rest, **settings):
-        seen.append(task.grids)
-        return outcomes(task, *rest, **settings)
+    def watched(nested, found, *rest):
+        seen.append(found.points)
+        return outcomes(nested, found, *rest)
 
-    monkeypatch.setattr(candidates, "nested_fold_outcomes", watched)
+    monkeypatch.setattr(candidates.NestedFolds, "outcomes", watched)
     found = select(A, y, folds=3, nested=True)
     assert found.extended
     points = found.results[list(found.best_params)].to_dict("records")
-    assert sorted(map(str, seen[0])) == sorted(str(grids.as_grid(point)) for point in points)
+    assert sorted(str(sorted(point.items())) for point in seen[0]) == sorted(
+        str(sorted(p.items())) for p in points
+    )
 
 
 @pytest.mark.parametrize("grid", ["paper", {"gamma": [1.0, 2.0, 4.0]}, "gamma=2^0..2^2,sigma=2^0..2^2"], ids=str)
