@@ -30,8 +30,8 @@ def files(page):
     return re.findall(r"^```\w+ ([\w-]+\.[\w.]+)\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
 
 
-#: Pages of a dozen commands each; tests/test_own_study.py and tests/cli/test_own_tables.py walk the same ways.
-LONG = {"own-data", "own-study"}
+#: Pages of many commands; the README's tour, tests/test_own_study.py and tests/cli/test_own_tables.py go the same ways.
+LONG = {"beyond", "getting-started", "own-data", "own-study"}
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,9 @@ def both(estimator, grid, X, y, fit=None, **options):
     return ours
 
 
-@pytest.mark.parametrize("name", ["iris", "wine", "glass", "vowel", "yeast"])
+@pytest.mark.parametrize(
+    "name", ["iris", "glass", *(pytest.param(name, marks=pytest.mark.full) for name in ("wine", "vowel", "yeast"))]
+)
 @pytest.mark.parametrize("piped", [False, True])
 def test_scores_are_those_of_grid_search(name, piped):
     X, y = rows(name)
