@@ -9,6 +9,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 import generate
+from pygments.lexers.special import TextLexer
 
 project = "mcls"
 author = "The mcls developers"
@@ -51,6 +52,7 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = "mcls"
 html_show_sourcelink = False
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "navigation_with_keys": False,
     "show_toc_level": 2,
@@ -62,4 +64,5 @@ html_sidebars = {"changelog": [], "security": []}
 
 def setup(app):
     """Write the pages that follow from the code before the others are read."""
+    app.add_lexer("csv", TextLexer)
     app.connect("config-inited", lambda app, config: generate.write_all(Path(app.srcdir)))

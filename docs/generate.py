@@ -176,7 +176,10 @@ def python_reference() -> str:
             continue
         target = getattr(mcls, name)
         if inspect.isclass(target):
-            text += f".. autoclass:: {target.__module__}.{target.__qualname__}\n   :members:\n\n"
+            # scikit-learn's methods for routing metadata refer to its own glossary.
+            left_out = "set_fit_request, set_predict_request, set_score_request"
+            text += f".. autoclass:: {target.__module__}.{target.__qualname__}\n   :members:\n"
+            text += f"   :exclude-members: {left_out}\n\n"
         elif inspect.isfunction(target):
             text += f".. autofunction:: {target.__module__}.{target.__qualname__}\n\n"
     text += heading("Machines as classes", "-")
