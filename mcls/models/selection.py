@@ -170,7 +170,7 @@ def select(
         Everything random comes from it.
     nested : bool
         Also estimate the error honestly: each fold is judged at the point that the other folds choose, exactly and for
-        two to three times the price of the search where the machine's algebra allows. The automatic grid, with its
+        three to four times the price of the search where the machine's algebra allows. The automatic grid, with its
         extension, comes from all rows all the same, and so does any scaling done before. Inside index arrays of your
         own, ten stratified folds choose.
     repeats : int
