@@ -140,16 +140,16 @@ def numbers(columns: Sequence[Column], path: Path | str) -> NDArray[np.float64]:
         )
     for column in columns:
         if isinstance(column, TextColumn):
-            hint = comma_hint(column) or "; turn it to numbers or remove the column"
+            hint = comma_hint(column.first) or "; turn it to numbers or remove the column"
             raise McLsError(f"{path}: column '{column.name}' is not numeric: {column.first}{hint}")
         if column.infinite is not None:
             raise McLsError(f"{path}: column '{column.name}' is not finite: {column.infinite}")
     return np.column_stack([column.values for column in columns if isinstance(column, NumberColumn)])
 
 
-def comma_hint(column: TextColumn) -> str:
-    """What to do about a column of text that begins with a decimal comma; nothing to say about any other."""
-    comma = column.first is not None and DECIMAL_COMMA.fullmatch(column.first.text)
+def comma_hint(first: Cell | None) -> str:
+    """What to do about a column whose first text is a number with a decimal comma; nothing to say about any other."""
+    comma = first is not None and DECIMAL_COMMA.fullmatch(first.text)
     return f"; {NO_COMMA}" if comma else ""
 
 
