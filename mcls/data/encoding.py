@@ -231,7 +231,7 @@ def load_encoded(
     ``weight`` of each row are found in ``extra`` under these names.
     """
     read = read_table(path, target, form, rules)
-    check_classes(read.labels, path)
+    check_classes(read.labels.levels, len(read.labels.codes), read.labels.name, path)
     columns, extra = take_roles(read.columns, path, group, weight)
     read = read._replace(columns=columns)
     encoder = learn_encoder(columns, path, rules, read.form.decimal or ".")

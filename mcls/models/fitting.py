@@ -125,7 +125,7 @@ def fit_columns(
 ) -> Fitted:
     """Fit a machine to columns that are read; see ``fit_table``, and ``mcls.select`` for the ``settings``."""
     labels, decimal, say = read.labels, read.form.decimal or ".", settings.get("say")
-    check_classes(labels, path)
+    check_classes(labels.levels, len(labels.codes), labels.name, path)
     columns, roles = take_roles(read.columns, path, group, weight)
     if group is not None:
         settings["groups"] = roles[GROUP]
