@@ -125,6 +125,12 @@ def test_a_column_that_counts_is_found_across_pieces(tmp_path, small_pieces):
         learn_from_facts(column_facts(counts, table.features), path, RULES)
 
 
+def counted(path, rules):
+    table = open_parts(find_files([path]), "kind", rules=rules)
+    pieces = table.pieces()
+    return find_classes(merge_pieces([count_piece(p, table, 0) for p in pieces], pieces, table), table)
+
+
 def bad_inputs():
     good = frame(50)
     return {
@@ -143,9 +149,7 @@ def test_parts_that_do_not_fit_are_refused(tmp_path, told):
         made.to_parquet(tmp_path / f"{name}.parquet")
     rules = ColumnRules(drop=["note"], missing="impute")
     with pytest.raises(McLsError, match=told):
-        table = open_parts(find_files([tmp_path]), "kind", rules=rules)
-        pieces = table.pieces()
-        find_classes(merge_pieces([count_piece(p, table, 0) for p in pieces], pieces, table), table)
+        counted(tmp_path, rules)
 
 
 def test_short_rows_and_other_files_are_refused(tmp_path, monkeypatch):
@@ -154,8 +158,7 @@ def test_short_rows_and_other_files_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(parts, "_SCANNED", 1)
     monkeypatch.setattr(scanning, "CHUNK_ROWS", 20)
     with pytest.raises(McLsError, match=r"a row has 7 cells, expected 9"):
-        table = open_parts([tmp_path / "t.csv"], "kind", rules=RULES)
-        [count_piece(p, table, 0) for p in table.pieces()]
+        counted(tmp_path / "t.csv", RULES)
     with pytest.raises(McLsError, match="no file matches"):
         find_files([tmp_path / "*.nothing"])
     (tmp_path / "empty").mkdir()
