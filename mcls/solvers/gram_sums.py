@@ -43,16 +43,13 @@ class Sums(NamedTuple):
 
     G: Array  # (k, m(m + 1)/2) lower triangles
     R: Array  # (k, m, ℓ)
-
-    @property
-    def folds(self) -> int:
-        """The number of folds k."""
-        return len(self.R)
+    N: Array  # (k, ℓ) rows of each class, or their weights
 
     def plus(self, other: Sums) -> Sums:
         """Add in place."""
         np.add(self.G, other.G, out=self.G)
         np.add(self.R, other.R, out=self.R)
+        np.add(self.N, other.N, out=self.N)
         return self
 
 
@@ -73,10 +70,11 @@ def sum_rows(
         Their numbers; the folds of a block are spread over the threads.
     """
     m = len(Z)
-    G, R = np.zeros((folds, m, m)), np.zeros((folds, m, n_classes))
+    G, R, N = np.zeros((folds, m, m)), np.zeros((folds, m, n_classes)), np.zeros((folds, n_classes))
 
     def add(part: tuple[int, Rows]) -> None:
         f, rows = part
+        N[f] += np.bincount(rows.y, rows.weights, minlength=n_classes)
         step = max(1, _VALUES // m)
         for start in range(0, len(rows.X), step):
             some = slice(start, start + step)
@@ -97,7 +95,7 @@ def sum_rows(
         for block in blocks:
             for _ in pool.map(add, by_fold(block, folds)):
                 pass
-    return Sums(np.stack([pack(of) for of in G]), R)
+    return Sums(np.stack([pack(of) for of in G]), R, N)
 
 
 def by_fold(rows: Rows, folds: int) -> list[tuple[int, Rows]]:
@@ -133,7 +131,7 @@ class TreeSum:
     --------
     >>> tree = TreeSum()
     >>> for i in range(7):
-    ...     tree.add(Sums(np.array([[float(i)]]), np.zeros((1, 1, 1))))
+    ...     tree.add(Sums(np.array([[float(i)]]), np.zeros((1, 1, 1)), np.ones((1, 1))))
     >>> tree.total().G
     array([[21.]])
     """
@@ -169,7 +167,7 @@ class TreeSum:
 
 def add_up(parts: Sequence[Sums]) -> Sums:
     """The sum of neighbours in a tree, none of which is changed."""
-    total = Sums(parts[0].G.copy(), parts[0].R.copy())
+    total = Sums(*(array.copy() for array in parts[0]))
     for part in parts[1:]:
         total.plus(part)
     return total
@@ -182,6 +180,6 @@ def fold_coefficients(sums: Sums, L: Array, gammas: Sequence[float]) -> Array:
     return np.stack([coefficients(whole - unpack(G, m), R - sums.R[f], L, gammas) for f, G in enumerate(sums.G)])
 
 
-def whole_coefficients(sums: Sums, L: Array, gamma: float) -> Array:
-    """Coefficients (m, ℓ) of the machine of all rows."""
-    return coefficients(unpack(sums.G.sum(axis=0), len(L)), sums.R.sum(axis=0), L, [gamma])[0]
+def whole_coefficients(sums: Sums, L: Array, gammas: Sequence[float]) -> Array:
+    """Coefficients (γ, m, ℓ) of the machine of all rows."""
+    return coefficients(unpack(sums.G.sum(axis=0), len(L)), sums.R.sum(axis=0), L, gammas)
