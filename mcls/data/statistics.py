@@ -7,7 +7,7 @@ for the same pieces and seed, and found among the samples of the pieces.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
@@ -73,7 +73,7 @@ class Numbers:
         """Of some rows."""
         gaps, wild = np.isnan(values), np.isinf(values)
         known = values[~gaps & ~wild]
-        steps = np.unique(np.diff(values)) if len(values) > 1 else np.zeros(1)
+        steps = np.diff(values) if len(values) > 1 else np.zeros(1)
         return cls(
             len(values),
             float(known.min(initial=np.inf)),
@@ -83,7 +83,7 @@ class Numbers:
             Cell(start + int(wild.argmax()), str(values[wild.argmax()])) if wild.any() else None,
             float(values[0]),
             float(values[-1]),
-            float(steps[0]) if len(steps) == 1 and not gaps.any() else np.nan,
+            float(steps[0]) if (steps == steps[0]).all() else np.nan,
         )
 
     def merged(self, other: Numbers) -> Numbers:
@@ -188,7 +188,7 @@ def _moved(cell: Cell | None, rows: int, file: str) -> Cell | None:
 
 def count_piece(piece: Piece, parts: Parts, seed: int, size: int = SAMPLE_ROWS) -> Counts:
     """Count the rows of a piece."""
-    found = [_count_block(block, piece, parts, seed, size) for block in read_blocks(parts, piece)]
+    found = (_count_block(block, piece, parts, seed, size) for block in read_blocks(parts, piece))
     return reduce(lambda a, b: merge_counts(a, b, size), found)
 
 
@@ -228,18 +228,19 @@ def merge_counts(a: Counts, b: Counts, size: int = SAMPLE_ROWS) -> Counts:
     return Counts(a.rows + b.rows, columns, keys[kept], sample)
 
 
-def merge_pieces(found: Sequence[Counts], pieces: Sequence[Piece], parts: Parts) -> Counts:
+def merge_pieces(found: Iterable[Counts], pieces: Sequence[Piece], parts: Parts) -> Counts:
     """The counts of all pieces, with the lines of cells counted from the beginning of each file."""
     before: dict[str, int] = {}
-    moved = []
-    for counts, piece in zip(found, pieces, strict=True):
+
+    def moved(counts: Counts, piece: Piece) -> Counts:
         rows = before.get(piece.path, 0)
         before[piece.path] = rows + counts.rows
         first = 1 + (parts.form.kind == "text" and bool(parts.form.header))
         file = Path(piece.path).name if len(parts.files) > 1 else ""
         columns = {name: of.moved(rows + first, file) for name, of in counts.columns.items()}
-        moved.append(counts._replace(columns=columns))
-    return reduce(merge_counts, moved)
+        return counts._replace(columns=columns)
+
+    return reduce(merge_counts, (moved(*pair) for pair in zip(found, pieces, strict=True)))
 
 
 def column_facts(counts: Counts, names: Sequence[str]) -> list[Facts]:
