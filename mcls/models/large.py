@@ -13,7 +13,7 @@ The folds choose among few points and also judge: with this many rows that is op
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import product
@@ -333,8 +333,3 @@ def fit_large(
     made = found.finish()
     progress.clear()
     return made
-
-
-def known_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of ``fit_table``'s arguments that ``Settings`` has."""
-    return {name: value for name, value in settings.items() if name in Settings.__dataclass_fields__}
