@@ -40,11 +40,10 @@ from mcls.models import budget, grids
 from mcls.models.candidates import Say, named_machine
 from mcls.models.large_result import Found, Large, Tried
 from mcls.models.large_search import Sample, Search, Worth
-from mcls.models.passes import Job, Landmarks, Scored, Scorer, Together, kernel_of, score_piece, sum_piece
+from mcls.models.passes import Job, Scored, Scorer, Together, kernel_of, make_landmarks, score_piece, sum_piece
 from mcls.models.resuming import Progress, fingerprint_of
 from mcls.models.spreading import Here, Workers
-from mcls.solvers import nystrom
-from mcls.solvers.gram_sums import Sums, fold_coefficients, whole_coefficients
+from mcls.solvers.gram_sums import Kernel, Sums, fold_coefficients, whole_coefficients
 from mcls.solvers.landmarks import choose_landmarks
 from mcls.specs import format_spec, parse_spec
 
@@ -157,7 +156,8 @@ class _Fit:
         parts = self.parts
         while True:
             done = self._told("pieces of the table counted")
-            found = self.workers.each(count_piece, self.pieces, (parts, self.settings.seed), done)
+            shared = self.workers.share(_same, parts), self.settings.seed
+            found = self.workers.each(count_piece, self.pieces, shared, done)
             try:
                 return parts, merge_pieces(found, self.pieces, parts)
             except NotNumbers as odd:  # seen late: read it as text from the beginning
@@ -253,8 +253,8 @@ class _Fit:
             arrays = kept[1]
             scored = Scored(arrays["counts"], arrays["keys"], arrays["fingerprint"])
             return Tried(point, Z, arrays["whole"], arrays["folds"], arrays["N"], scored)
-        L = nystrom.factor(kernel(Z, Z))
-        sums = self._sums(job, Landmarks(kernel, Z, L), at)
+        L = make_landmarks(kernel, Z).L
+        sums = self._sums(job, kernel, Z, at)
         if self.on_step is not None:
             self.on_step("solving", 0, None)
         whole, folds = whole_coefficients(sums, L, gammas), fold_coefficients(sums, L, gammas)
@@ -262,20 +262,26 @@ class _Fit:
         del sums
         scorer = Scorer(kernel, Z, folds, N.sum(axis=0) - N, machine)
         done = self._told(f"pieces of the table judged{at}")
-        found = self.workers.each(score_piece, self.pieces, (job, scorer), done)
+        shared = [self.workers.share(_same, each) for each in (job, scorer)]
+        found = self.workers.each(score_piece, self.pieces, shared, done)
         scored = reduce(Scored.plus, found)
         arrays = {"whole": whole, "folds": folds, "N": N, **scored._asdict()}
         self.progress.put(f"scored {at}", {}, arrays, instead_of=f"sums {at}")
         return Tried(point, Z, whole, folds, N, scored)
 
-    def _sums(self, job: Job, landmarks: Landmarks, at: str) -> Sums:
+    def _sums(self, job: Job, kernel: Kernel, Z: Array, at: str) -> Sums:
         kept = self.progress.get(f"sums {at}")
         if kept is not None:
             return Sums(kept[1]["G"], kept[1]["R"], kept[1]["N"])
         done = self._told(f"pieces of the table summed{at}")
-        sums = self.workers.total(sum_piece, self.pieces, (job, landmarks), done)
+        shared = [self.workers.share(_same, job), self.workers.share(make_landmarks, kernel, Z)]
+        sums = self.workers.total(sum_piece, self.pieces, shared, done)
         self.progress.put(f"sums {at}", {}, sums._asdict())
         return sums
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 def _as_column(name: str, cells: Array) -> Column:

@@ -99,11 +99,11 @@ class Search:
             if width not in tried:
                 if on_step is not None:
                     on_step("widths tried on a sample", len(tried), None)
-                tried[width] = self._held_out({**kernel, growing.WIDTH: width}, strengths.values, m)
+                tried[width] = self._held_out({**kernel, growing.WIDTH: width}, strengths, m)
             return tried[width][0]
 
         if growing.WIDTH not in ladders:
-            gamma = self._held_out(kernel, strengths.values, m)[1]
+            gamma = self._held_out(kernel, strengths, m)[1]
             return Worth([kernel], self._carried(gamma, strengths))
         width = climb(ladders[growing.WIDTH], kernel[growing.WIDTH], loss)
         widths = [width]
@@ -137,8 +137,9 @@ class Search:
         """Which rows of the sample judge: those of every fifth fold."""
         return self.sample.folds % min(5, self.folds) == 0
 
-    def _held_out(self, kernel: Point, gammas: list[float], m: int) -> tuple[float, float]:
-        """The smallest loss over the strengths, and the strongest that has it."""
+    def _held_out(self, kernel: Point, strengths: Ladder, m: int) -> tuple[float, float]:
+        """The smallest loss over the strengths that a search starts with, and the strongest that has it."""
+        gammas = strengths.start
         X, y, _, w = self.sample
         test, ell = self._test, len(self.classes)
         machine = self.estimator.set_params(**kernel)

@@ -29,6 +29,7 @@ from mcls.data.tables import Column, NumberColumn
 from mcls.errors import McLsError
 from mcls.kernels import KERNEL_PARAMETERS, kernel_matrix
 from mcls.seeds import derive
+from mcls.solvers import nystrom
 from mcls.solvers.gram_sums import Rows, Sums, by_fold, sum_rows
 
 Array = np.ndarray
@@ -104,6 +105,12 @@ class Landmarks(NamedTuple):
     kernel: Callable[[Array, Array], Array]
     Z: Array
     L: Array
+
+
+def make_landmarks(kernel: Callable[[Array, Array], Array], Z: Array) -> Landmarks:
+    """Landmarks with their factor, by one thread: the same bits wherever it is made."""
+    with threadpool_limits(1):
+        return Landmarks(kernel, Z, nystrom.factor(kernel(Z, Z)))
 
 
 def sum_piece(piece: Piece, job: Job, landmarks: Landmarks, threads: int = 1) -> Sums:

@@ -26,6 +26,9 @@ class Workers(Protocol):
     #: Threads that share one piece, and so the memory for its sums.
     threads: int
 
+    def share(self, make: Callable[..., Any], *args: Any) -> Any:
+        """What ``make`` gives, made once for all pieces: one of the ``shared`` arguments below."""
+
     def each(
         self, function: Callable[..., Any], pieces: Sequence[Piece], shared: Sequence[Any], done: OnPiece
     ) -> Iterator[Any]:
@@ -43,6 +46,10 @@ class Here:
     def __init__(self, threads: int | None = None) -> None:
         self.threads = threads or os.cpu_count() or 1
         self.jobs = self.threads
+
+    def share(self, make: Callable[..., Any], *args: Any) -> Any:
+        """The thing itself."""
+        return make(*args)
 
     def each(
         self, function: Callable[..., Any], pieces: Sequence[Piece], shared: Sequence[Any], done: OnPiece
