@@ -215,7 +215,7 @@ def _parse_ranges(text: str) -> dict[str, Any]:
         _, ranges = parse_spec(f"grid:{text}")
     except McLsError:
         raise McLsError(
-            f"'{text}' is no grid; write sigma=2^-2..2^6 for a range and sigma=0.5+1+2 for a list, "
+            f"'{text}' is not a grid; write sigma=2^-2..2^6 for a range and sigma=0.5+1+2 for a list, "
             "and join parameters by commas"
         ) from None
     single, lists = split_grid(ranges)
