@@ -209,9 +209,13 @@ def fit(
     seconds = None if budget is None else read_seconds(budget)
     allowed = None if memory is None else read_bytes(memory)
     resume_at = None if output == STANDARD_OUTPUT else output.with_name(f"{output.name}.passes")
-    with interruptible(
-        "no model was written; the same command starts again, or goes on after the last whole pass"
-    ):
+
+    def state() -> str:
+        begun = resume_at is not None and resume_at.is_file()
+        again = f"goes on after the last whole pass, which {resume_at} holds" if begun else "starts again"
+        return f"no model was written; the same command {again}"
+
+    with interruptible(state):
         with Steps() as on_step, _workers(backend, scheduler, jobs) as workers:
             fitted = fit_table(
                 tables,
