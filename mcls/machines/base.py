@@ -93,7 +93,7 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
 
     def importances(self) -> Array | None:
         """How much each column matters to a fitted machine (d,), shares of one; None where it does not say."""
-        return None
+        return vars(self).get("feature_importances_")
 
     # scikit-learn's interface -------------------------------------------------------------------------------
 
