@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from mcls.papers.keshet2014.tables import decoding, three_sectors
+from mcls.papers.keshet2014.sectors import EQUAL, error_of
+from mcls.papers.keshet2014.tables import decoding
 from mcls.reporting.agreement import Judged, Verdict, alike, judge
 from mcls.reporting.studies import Studies
 
@@ -16,7 +17,7 @@ def verdicts(studies: Studies) -> Iterator[Verdict]:
     ours = {
         "hamming": {row[0].text: row[2].value for row in rows},
         "loss-exponential": {row[0].text: row[5].value for row in rows},
-        "sectors": {"multiclass error": three_sectors(studies).rows[1][3].value},
+        "sectors": {"multiclass error": error_of("crammer-singer", EQUAL)},
     }
 
     def verdict(row: Mapping[str, str]) -> Judged:
