@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mcls.cli.completing import machine_names_or_auto
 from mcls.cli.documents import Json
 from mcls.cli.guard import Force, output_option
 from mcls.cli.own_tables import (
@@ -40,7 +41,12 @@ def fit(
     ] = "-1",
     header: Header = None,
     machine: Annotated[
-        str, typer.Option(metavar="NAME", help="A machine, such as oneLSM:kernel=linear, or auto.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="A machine, such as oneLSM:kernel=linear, or auto.",
+            autocompletion=machine_names_or_auto,
+        ),
     ] = "oneLSM",
     output: Annotated[Path, output_option("The model")] = Path("model.mcls"),
     force: Force = False,
