@@ -79,7 +79,10 @@ def _table_rows(model: TableModel) -> list[list[str]]:
     searched = f"{facts.folds} folds of {facts.rows_searched}{sample} rows, seed {facts.seed}"
     rows.append(["CV error", show_error(facts.cv_error, facts.cv_interval, searched)])
     if facts.nested_error is not None:
-        known = "parameters chosen inside each fold; scaling, grid and machine fixed before"
+        inside, before = (
+            ("parameters and scaling", "grid") if facts.scaling == "fold" else ("parameters", "scaling, grid")
+        )
+        known = f"{inside} chosen inside each fold; {before} and machine fixed before"
         rows.append(["nested CV error", f"{100 * facts.nested_error:.2f} % ({known})"])
     if facts.metric != "error":
         rows.append(["chosen by", facts.metric])

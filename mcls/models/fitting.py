@@ -13,9 +13,10 @@ from mcls.data.dataset import Dataset
 from mcls.data.encoder import Reading
 from mcls.data.encoding import counts_rows, learn_encoder, learning_notes, read_values
 from mcls.data.formats import ColumnRules, TableFormat
+from mcls.data.relearning import features_learnt_from
 from mcls.data.roles import GROUP, WEIGHT, take_roles
 from mcls.data.tables import ReadTable, check_classes, read_table
-from mcls.errors import McLsError
+from mcls.errors import McLsError, unknown_name
 from mcls.evaluation.costs import read_costs
 from mcls.evaluation.folds import EQUAL_ROWS
 from mcls.evaluation.grid import OnStep
@@ -34,6 +35,8 @@ from mcls.plugins import origin_of
 from mcls.specs import format_spec, parse_spec
 
 AUTO = "auto"
+#: Rows that the columns of the honest error are learnt from: all, or those that each fold trains on.
+SCALINGS = ("dataset", "fold")
 
 
 class Fitted(NamedTuple):
@@ -64,6 +67,7 @@ def fit_table(
     group: str | None = None,
     weight: str | None = None,
     calibration: str | None = "auto",
+    scaling: str | None = None,
     say: Say | None = None,
     on_step: OnStep | None = None,
 ) -> Fitted:
@@ -71,7 +75,9 @@ def fit_table(
 
     ``machine`` is a name with options, or ``auto`` for the best of the fast ones; ``target`` is that of
     ``mcls.data.load_table``; ``group`` and ``weight`` name columns, ``costs`` is the file of the matrix of the metric
-    ``cost``; the others are those of ``mcls.select``.
+    ``cost``; the others are those of ``mcls.select``. With ``scaling="fold"``, what the honest error needs to know of
+    the columns (ranges, medians, texts) comes from the training rows of each fold, with ``"dataset"`` from all rows;
+    by default it is ``"fold"`` where values are missing.
     """
     check_machine(machine, grid, class_weight)
     read_metrics(
@@ -81,7 +87,7 @@ def fit_table(
     read = read_table(path, target, form, rules)
     settings: dict[str, Any] = {"folds": folds, "seed": seed, "nested": nested, "groups": groups, "metric": metric}
     settings |= {"costs": costs, "class_weight": class_weight, "group": group, "weight": weight}
-    settings |= {"calibration": calibration}
+    settings |= {"calibration": calibration, "scaling": scaling}
     settings |= {"repeats": repeats}
     settings |= {"say": say, "on_step": on_step, "advice": AS_FLAGS}
     return fit_columns(read, path, machine, grid, rules, **settings)
@@ -121,11 +127,14 @@ def fit_columns(
     class_weight: str | None = None,
     group: str | None = None,
     weight: str | None = None,
+    scaling: str | None = None,
     **settings: Any,
 ) -> Fitted:
     """Fit a machine to columns that are read; see ``fit_table``, and ``mcls.select`` for the ``settings``."""
     labels, decimal, say = read.labels, read.form.decimal or ".", settings.get("say")
     check_classes(labels, path)
+    if scaling not in (None, *SCALINGS):
+        raise unknown_name("scaling", str(scaling), SCALINGS)
     columns, roles = take_roles(read.columns, path, group, weight)
     if group is not None:
         settings["groups"] = roles[GROUP]
@@ -139,16 +148,14 @@ def fit_columns(
         notes.append(
             f"column '{columns[0].name}' counts the rows: where the file is sorted, it gives the class away"
         )
-    if any(column.gaps is not None for column in columns):
-        notes.append(
-            "missing values are filled in from all rows, as the scaling comes from all rows; "
-            "a config with scaling: fold learns both from the training rows of each fold"
-        )
+    scaling = scaling or ("fold" if any(column.gaps is not None for column in columns) else "dataset")
     if say is not None:
         for note in notes:
             say(note)
     values = read_values(columns, encoder, decimal)
     X = encoder.features(values, Reading())
+    if scaling == "fold":
+        settings["prepare"] = lambda train: features_learnt_from(encoder, values, train)
     y = np.array(labels.levels)[labels.codes]
     ranking = None
     if machine.strip().lower() == AUTO:
@@ -158,7 +165,7 @@ def fit_columns(
         selection = select(X, y, _weighing(machine, class_weight), grid, **settings)
     # As read, not as scaled: a table of numbers has the fingerprint that load_table gives it.
     data = Dataset(path.name, encoder.plain(values), labels.codes, labels.levels, encoder.feature_names)
-    wrong = float((selection.predictions != y[selection.rows]).mean())  # of all folds together
+    wrong = float((selection.predictions != y[selection.tested]).mean())  # of all folds together
     shown = selection.out_of_fold
     confusion = Confusion.of(
         y[shown.rows], shown.predictions, selection.estimator.classes_, probabilities=shown.probabilities
@@ -178,6 +185,7 @@ def fit_columns(
         cv_spread=selection.spread,
         cv_interval=wilson(wrong * selection.n_independent, selection.n_independent),
         nested_error=selection.nested_error,
+        scaling=scaling,  # type: ignore[arg-type]
         notes=[*notes, *selection.notes],
         dropped=[*read.dropped, *(name for name in (group, weight) if name is not None)],
         metric=selection.metric,

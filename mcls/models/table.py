@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -40,6 +40,9 @@ class Facts(BaseModel):
     cv_spread: float
     cv_interval: tuple[float, float] | None = Field(None, description="95 % (Wilson); None in older models")
     nested_error: float | None = None
+    scaling: Literal["dataset", "fold"] = Field(
+        "dataset", description="rows that scaling, encoding and imputation of the nested error come from"
+    )
     notes: list[str] = Field(default_factory=list)
     confusion: list[list[int]] | None = Field(
         None, description="true × predicted out of fold, nested if that was asked for; None in older models"
