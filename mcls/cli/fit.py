@@ -148,7 +148,8 @@ def fit(
     its year, month, day, day of the week and hour, as far as they change. Rows with the
     same features are kept in one fold, so that no row is judged by its own copy.
 
-    --machine auto ranks the fast machines and tests the best two against each other.
+    --machine auto ranks the fast machines and tests the best two against each other. A classifier of scikit-learn, such
+    as --machine sk:RidgeClassifier, is kept in a file that ends in .skops, where the package skops is installed.
 
     The first figure is the honest error: each fold is judged with parameters that the other folds chose, and the
     predictions printed are those. Its interval is where the error on as many new rows will lie, in 95 of 100 cases.
@@ -173,6 +174,7 @@ def fit(
     from mcls.models.fitting import fit_table
     from mcls.models.judging import show_error, show_metrics
     from mcls.models.saving import dump
+    from mcls.models.skops_files import is_skops
     from mcls.models.streaming import judge_table
     from mcls.terminal import echo
 
@@ -212,11 +214,12 @@ def fit(
                 weight=weight,
                 calibration="auto" if probabilities else None,
                 scaling=scaling,
+                skops=is_skops(output),
                 say=print_note,
                 on_step=on_step,
             )
         with open_output(output) as stream:
-            stream.write(dump(fitted.model))
+            stream.write(dump(fitted.model, output))
     with beside(output):
         if as_json:
             print_json("fit", fit_content(fitted, output))

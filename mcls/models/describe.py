@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mcls.data.encoder import DateColumn, EncodedColumn, OrdinalColumn, ScaledColumn
+from mcls.machines.base import BaseMachine
 from mcls.models.archive import FORMAT
 from mcls.models.judging import show_error, show_metrics
 from mcls.models.table import TableModel
@@ -44,7 +45,8 @@ def column_importances(model: Any) -> dict[str, float]:
     The features of a column of text count together.
     """
     table = isinstance(model, TableModel)
-    shares = (model.estimator if table else model).importances()
+    machine = model.estimator if table else model
+    shares = machine.importances() if isinstance(machine, BaseMachine) else None
     if shares is None:
         return {}
     if table:
@@ -94,7 +96,10 @@ def _table_rows(model: TableModel) -> list[list[str]]:
     if facts.weight is not None:
         rows.append(["weights", f"column {facts.weight}"])
     sets = "" if model.conformal is None else f"; sets of classes from {len(model.conformal.truths)} rows"
-    kind = model.estimator.probability_map_.kind if model.has_probabilities else "none"
+    kind = "none"
+    if model.has_probabilities:
+        own = isinstance(model.estimator, BaseMachine)
+        kind = model.estimator.probability_map_.kind if own else "its own, not calibrated"
     rows.append(["probabilities", f"{kind}{sets}"])
     rows.append(["baseline", f"{100 * facts.baseline:.2f} % for always {facts.largest_class}"])
     rows += [[f"grid of {name}", _some([_value(v) for v in values])] for name, values in facts.grid.items()]

@@ -278,7 +278,7 @@ def test_a_column_that_counts_rows_must_be_left_out_or_kept(tmp_path):
         ([IRIS, "--machine", "oneLSM:gama=1"], "did you mean 'gamma'?"),
         (
             [IRIS, "--machine", "sk:SVC"],
-            "to judge it on a table beside one of mcls: mcls compare oneLSM sk:SVC",
+            "or judge it on a table beside one of mcls: mcls compare oneLSM sk:SVC",
         ),
         ([IRIS, "--drop", "sepal"], "unknown column in"),
         ([IRIS, "--drop", "class"], "is the class column"),
