@@ -93,7 +93,9 @@ def interval_of_the_honest_error(splits: int = 200) -> Iterator[Row]:
                 flat, found_nested = search_with_nested(task, X[half], folds, nested)
                 (outcomes,) = nested.outcomes(found_nested, task.smoother)
                 wrong = sum(int((o.predictions != y[half][o.test]).sum()) for o in outcomes)
-                seen = float(np.mean(OneLSM(**flat.best_point).fit(X[half], y[half]).predict(X[other]) != y[other]))
+                seen = float(
+                    np.mean(OneLSM(**flat.best_point).fit(X[half], y[half]).predict(X[other]) != y[other])
+                )
                 error, n = wrong / len(half), len(half)
                 for found, (low, high) in (
                     (covered, honest_interval(error, n, 10, len(other))),  # noqa: B023
