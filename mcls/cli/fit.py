@@ -133,6 +133,15 @@ def fit(
     repeats: Annotated[
         int, typer.Option(min=1, max=1000, help="Partitions that the honest error is averaged over.")
     ] = 1,
+    permutations: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=1_000_000,
+            metavar="N",
+            help="Test the chosen machine against chance: deal the classes to the rows anew N times.",
+        ),
+    ] = 0,
     folds: Annotated[
         str,
         typer.Option(
@@ -206,6 +215,7 @@ def fit(
                 seed=seed,
                 nested=nested,
                 repeats=repeats,
+                permutations=permutations,
                 groups=None if split_equal_rows else EQUAL_ROWS,
                 metric=[name.strip() for name in metric.split(",")],
                 costs=costs,
@@ -293,6 +303,11 @@ def _print(fitted: Fitted, automatic_grid: bool) -> None:
         typer.echo(
             f"honest error of {len(found.repeat_errors)} repetitions: {100 * low:.2f} to {100 * high:.2f} %, standard "
             f"deviation {100 * float(np.std(found.repeat_errors, ddof=1)):.2f}"
+        )
+    if (chance := found.chance) is not None:
+        typer.echo(
+            f"against chance: p = {chance.p:.4g} ({len(chance.permuted)} permutations of the classes, whose error is "
+            f"{100 * chance.expected:.2f} % on average and {100 * min(chance.permuted):.2f} % at best)"
         )
     if facts.metrics:
         typer.echo(f"chosen by {found.metric}; cross-validated: {show_metrics(found.metrics)}")

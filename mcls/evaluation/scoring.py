@@ -94,8 +94,11 @@ class Scoring:
             codes = joined.argmax(axis=-1).astype(np.int16)
             if (joined == -np.inf).any():
                 codes[joined.max(axis=-1) == -np.inf] = -1
-            of_folds = np.split(codes, np.cumsum([each.shape[1] for each in some])[:-1], axis=1)
-            seen += [Seen(c, each if self.needs_scores else None) for c, each in zip(of_folds, some)]
+            end = 0
+            for each in some:
+                end += each.shape[1]
+                of_fold = codes[:, end - each.shape[1] : end]
+                seen.append(Seen(of_fold, each if self.needs_scores else None))
         return seen
 
     def judge(self, seen: Sequence[Seen]) -> Judged:

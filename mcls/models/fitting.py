@@ -62,6 +62,7 @@ def fit_table(
     seed: int = 0,
     nested: bool = True,
     repeats: int = 1,
+    permutations: int = 0,
     groups: Any = EQUAL_ROWS,
     metric: Any = ERROR.name,
     costs: Path | str | None = None,
@@ -92,7 +93,7 @@ def fit_table(
     settings: dict[str, Any] = {"folds": folds, "seed": seed, "nested": nested, "groups": groups, "metric": metric}
     settings |= {"costs": costs, "class_weight": class_weight, "group": group, "weight": weight}
     settings |= {"calibration": calibration, "scaling": scaling}
-    settings |= {"repeats": repeats}
+    settings |= {"repeats": repeats, "permutations": permutations}
     settings |= {"say": say, "on_step": on_step, "advice": AS_FLAGS}
     return fit_columns(read, path, machine, grid, rules, **settings)
 

@@ -82,11 +82,14 @@ def sweep(
     spectrum = spectrum or Spectrum.of(K)
     shifts = np.asarray(gammas, dtype=float)
     kept = spectrum.keeps_digits(shifts)
+    # All folds in one array, so that there are few calls for many small ones.
+    ends = np.cumsum([len(test) for test in tests])
+    joined = np.full((len(shifts), sum(map(len, tests)), Y.shape[1]), np.nan)
+    results = [joined[:, end - len(test) : end] for test, end in zip(tests, ends.tolist())]
     if not kept.any():
-        return [np.full((len(shifts), len(test), Y.shape[1]), np.nan) for test in tests]
+        return results
     shifts = shifts[kept]
     smallest = least_difference(spectrum.conditions(shifts).max())
-    results = [np.full((len(kept), len(test), Y.shape[1]), np.nan) for test in tests]
     for part, solved in spectrum.solved(shifts, Y, tests):
         at = np.flatnonzero(kept)[part]
         for places, rows in solved.runs:
@@ -96,8 +99,8 @@ def sweep(
             for i in np.flatnonzero(lost.any(axis=1)).tolist():
                 S, some = rows[i], lost[i]
                 F[:, i, some] = solved.left_out_products(S, e[:, i], K[S[some]])
-            for i, place in enumerate(places):
-                results[place][at] = F[:, i]
+            into = (ends[places] - rows.shape[1])[:, None] + np.arange(rows.shape[1])  # (k, s)
+            joined[at[:, None, None], into] = F
     return results
 
 

@@ -150,10 +150,9 @@ def _stacked(M: Array, U: Array, parts: Parts) -> tuple[Array, Array, Array] | N
     each, (first, second) = np.arange(k), parts.pairs.T
     D = M[:, each, :, each].swapaxes(0, 1)  # (g, k, s, s)
     try:
-        L = np.linalg.cholesky(D)
-        whitened = np.linalg.solve(L, np.concatenate([M.reshape(g, k, s, k * s), U], axis=-1))  # L⁻¹[M_S· u_S]
-        v = whitened[..., k * s :]
-        W = whitened[..., : k * s].reshape(g, k, s, k, s)[:, first, :, second].swapaxes(0, 1)  # (g, p, s, s)
+        N = np.linalg.inv(np.linalg.cholesky(D))  # L⁻¹
+        v = N @ U
+        W = (N @ M.reshape(g, k, s, k * s)).reshape(M.shape)[:, first, :, second].swapaxes(0, 1)  # (g, p, s, s)
         Wt = W.swapaxes(-1, -2)
         e_second = np.linalg.solve(D[:, second] - Wt @ W, U[:, second] - Wt @ v[:, first])  # (g, p, s, r)
     except np.linalg.LinAlgError:
@@ -161,7 +160,7 @@ def _stacked(M: Array, U: Array, parts: Parts) -> tuple[Array, Array, Array] | N
     right = np.zeros((g, k, s, 1 + k, r))
     right[:, :, :, k] = v
     right[:, first, :, second] = (W @ e_second).swapaxes(0, 1)
-    found = np.linalg.solve(L.swapaxes(-1, -2), right.reshape(g, k, s, -1)).reshape(right.shape)
+    found = (N.swapaxes(-1, -2) @ right.reshape(g, k, s, -1)).reshape(right.shape)
     alone = found[:, :, :, k]
     e_first = alone[:, first] - found[:, first, :, second].swapaxes(0, 1)
     return alone[:, inside], e_first, e_second
