@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mcls.errors import McLsError, unknown_name
-from mcls.evaluation.grid import GridResult, choose, smallest
+from mcls.evaluation.grid_result import GridResult, choose, smallest
 from mcls.kernels import squared_distances
 from mcls.machines.registry import Machine
 from mcls.seeds import derive
