@@ -30,7 +30,7 @@ verify: .venv/dev.stamp  ## Every sweep against refitting at all 81 grid points 
 	$(ONE_THREAD) $(BIN)/pytest -q -n $(JOBS) -m full tests
 
 stress: .venv/dev.stamp  ## Kills, mutated inputs, hard places, runs at once (minutes); writes results/stress/.
-	$(ONE_THREAD) $(BIN)/python -m tests.stress -j $(JOBS) --write results/stress
+	$(ONE_THREAD) $(BIN)/python -m tests.stress -j $(JOBS) --write results/stress --show SECURITY.md
 
 docs: .venv/docs.stamp  ## The documentation site with its gallery, into docs/_build/html, and its check.
 	$(ONE_THREAD) $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
