@@ -27,7 +27,7 @@ def found_once(folds: Sequence[Fold], key: Hashable, find: Callable[[], Found]) 
         return find()
     if key not in folds.known:
         folds.known[key] = find()
-    return folds.known[key]  # type: ignore[no-any-return]
+    return folds.known[key]
 
 
 def distinct(
