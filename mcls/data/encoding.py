@@ -51,6 +51,15 @@ _MISSES = "misses a value"
 _ELSEWHERE = "(drop: or keep: in a config, FILE.csv:drop=COLUMN in compare)"
 
 
+def is_often(missing: int, n: int) -> bool:
+    """Whether so many missing values of n are worth a feature that tells where.
+
+    >>> is_often(1, 100), is_often(5, 100)
+    (False, True)
+    """
+    return 0 < missing >= OFTEN_MISSING * n
+
+
 class Refusal(NamedTuple):
     """Why a column cannot be used, and what can be done beside leaving it out."""
 
@@ -202,7 +211,7 @@ def _learn(column: Column, rules: ColumnRules, coded: bool, decimal: str) -> Enc
     n = len(column.values if isinstance(column, NumberColumn) else column.codes)
     if column.gaps is not None and column.gaps.rows == n:
         raise _Unusable("is empty")
-    often = column.gaps is not None and column.gaps.rows >= OFTEN_MISSING * n
+    often = column.gaps is not None and is_often(column.gaps.rows, n)
     filling: dict[str, Any] = {"indicator": True} if often else {}
     if isinstance(column, NumberColumn):
         return _learn_numbers(column, rules, filling)

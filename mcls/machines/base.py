@@ -255,8 +255,8 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
                     parameter_checks(type(self))[name](name, value)  # a fit checks for itself
                 usable = None if weights else prepared
                 of_some = machine._sweep(A, y, ell, [learned[k] for k in some], path, usable, *weights)
-                for k, scores in zip(some, of_some, strict=True):
-                    found[k] = scores
+                for k, of_fold in zip(some, of_some, strict=True):
+                    found[k] = of_fold
             for k, fold in enumerate(learned):
                 scores = refit(machine, A, y, ell, fold, path, sample_weight) if (of := found[k]) is None else of
                 if of is not None and np.isnan(of.sum()):

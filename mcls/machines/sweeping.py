@@ -27,7 +27,8 @@ def found_once(folds: Sequence[Fold], key: Hashable, find: Callable[[], Found]) 
         return find()
     if key not in folds.known:
         folds.known[key] = find()
-    return folds.known[key]
+    found: Found = folds.known[key]
+    return found
 
 
 def distinct(
