@@ -258,11 +258,9 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
                 for k, of_fold in zip(some, of_some, strict=True):
                     found[k] = of_fold
             for k, fold in enumerate(learned):
-                scores = found[k]
-                if scores is None:
-                    scores = refit(machine, A, y, ell, fold, path, sample_weight)
-                elif np.isnan(scores.sum()):
-                    lost = np.flatnonzero(np.isnan(scores).any(axis=(1, 2))).tolist()
+                scores = refit(machine, A, y, ell, fold, path, sample_weight) if (of := found[k]) is None else of
+                if of is not None and np.isnan(of.sum()):
+                    lost = np.flatnonzero(np.isnan(of).any(axis=(1, 2))).tolist()
                     scores[lost] = refit(machine, A, y, ell, fold, [path[i] for i in lost], sample_weight)
                 if len(members) == len(points):
                     results[k] = scores

@@ -253,8 +253,8 @@ def select(
     found, outcomes = candidate.search(data, keep_scores, partitions)
     if nested and outcomes is None:
         outcomes = candidate.nested(data, found, partitions, keep_scores)
-    settings = {"calibration": calibration, "permutations": permutations, "say": say, "advice": advice}
-    return finish(candidate, data, found, outcomes, **settings)
+    chosen: dict[str, Any] = {"calibration": calibration, "permutations": permutations}
+    return finish(candidate, data, found, outcomes, **chosen, say=say, advice=advice)
 
 
 def check_chance(data: TrainingRows, permutations: int) -> None:
