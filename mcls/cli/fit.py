@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mcls.cli.completing import machine_names_or_auto
 from mcls.cli.documents import Json
 from mcls.cli.guard import Force, output_option
 from mcls.cli.own_tables import (
@@ -40,7 +41,12 @@ def fit(
     ] = "-1",
     header: Header = None,
     machine: Annotated[
-        str, typer.Option(metavar="NAME", help="A machine, such as oneLSM:kernel=linear, or auto.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="A machine, such as oneLSM:kernel=linear, or auto.",
+            autocompletion=machine_names_or_auto,
+        ),
     ] = "oneLSM",
     output: Annotated[Path, output_option("The model")] = Path("model.mcls"),
     force: Force = False,
@@ -116,6 +122,14 @@ def fit(
             help="The honest error, the parameters of each fold chosen by the others; --no-nested saves its time.",
         ),
     ] = True,
+    scaling: Annotated[
+        str | None,
+        typer.Option(
+            metavar="dataset|fold",
+            help="Rows that ranges, medians and texts of the honest error come from: all, or those that each fold "
+            "trains on, at the price of one search per fold. Where values are missing it is fold.",
+        ),
+    ] = None,
     repeats: Annotated[
         int, typer.Option(min=1, max=1000, help="Partitions that the honest error is averaged over.")
     ] = 1,
@@ -134,13 +148,14 @@ def fit(
     its year, month, day, day of the week and hour, as far as they change. Rows with the
     same features are kept in one fold, so that no row is judged by its own copy.
 
-    --machine auto ranks the fast machines and tests the best two against each other.
+    --machine auto ranks the fast machines and tests the best two against each other. A classifier of scikit-learn, such
+    as --machine sk:RidgeClassifier, is kept in a file that ends in .skops, where the package skops is installed.
 
     The first figure is the honest error: each fold is judged with parameters that the other folds chose, and the
     predictions printed are those. Its interval is where the error on as many new rows will lie, in 95 of 100 cases.
-    The scaling, the automatic grid with its extension and the machine of auto still come from all rows, so some
-    optimism remains. Then come the error at the chosen point, which the same folds chose and judge, and that of always
-    saying the largest class, which is the one to beat. Equal rows are counted once in every interval.
+    The scaling (but see --scaling), the automatic grid with its extension and the machine of auto still come from all
+    rows, so some optimism remains. Then come the error at the chosen point, which the same folds chose and judge, and
+    that of always saying the largest class, which is the one to beat. Equal rows are counted once in every interval.
 
     Probabilities and sets of classes (mcls predict --proba, --coverage) are calibrated on the scores that the
     cross-validation has at the chosen parameters, with no further fit.
@@ -159,6 +174,7 @@ def fit(
     from mcls.models.fitting import fit_table
     from mcls.models.judging import show_error, show_metrics
     from mcls.models.saving import dump
+    from mcls.models.skops_files import is_skops
     from mcls.models.streaming import judge_table
     from mcls.terminal import echo
 
@@ -173,6 +189,10 @@ def fit(
         raise McLsError(f"--folds {error}") from None
     if repeats > 1 and not nested:
         raise McLsError("--repeats averages the honest error, which --no-nested leaves out: give one of the two")
+    if scaling == "fold" and not nested:
+        raise McLsError(
+            "--scaling fold is about the honest error, which --no-nested leaves out: give one of the two"
+        )
     with interruptible("no model was written; the same command starts again"):
         with Steps() as on_step:
             fitted = fit_table(
@@ -193,11 +213,13 @@ def fit(
                 group=group,
                 weight=weight,
                 calibration="auto" if probabilities else None,
+                scaling=scaling,
+                skops=is_skops(output),
                 say=print_note,
                 on_step=on_step,
             )
         with open_output(output) as stream:
-            stream.write(dump(fitted.model))
+            stream.write(dump(fitted.model, output))
     with beside(output):
         if as_json:
             print_json("fit", fit_content(fitted, output))
@@ -276,8 +298,10 @@ def _print(fitted: Fitted, automatic_grid: bool) -> None:
         typer.echo(f"chosen by {found.metric}; cross-validated: {show_metrics(found.metrics)}")
     if found.nested_error is not None:
         grid = "the extended grid" if found.extended else "the grid"
-        outside = ["the scaling", *[grid] * automatic_grid, *["the machine"] * (fitted.ranking is not None)]
-        typer.echo(f"the honest error takes from all rows: {', '.join(outside)}")
+        outside = ["the scaling"] * (facts.scaling == "dataset")
+        outside += [*[grid] * automatic_grid, *["the machine"] * (fitted.ranking is not None)]
+        if outside:
+            typer.echo(f"the honest error takes from all rows: {', '.join(outside)}")
     chosen = "at the parameters above" if found.nested_error is None else "parameters chosen inside each fold"
     print_table(f"out-of-fold predictions, {chosen}", *fitted.confusion.table())
     shown = {name: value for name, value in fitted.confusion.metrics().items() if name != "error"}

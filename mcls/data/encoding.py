@@ -45,10 +45,19 @@ from mcls.errors import McLsError
 
 Array = np.ndarray
 
-FEWEST_COUNTED = 10  # in fewer rows, evenly spaced numbers are no surprise
+FEWEST_COUNTED = 10  # in fewer rows, evenly spaced numbers do not surprise
 OFTEN_MISSING = 0.05  # share of the rows from which on a feature tells that a value is missing
 _MISSES = "misses a value"
 _ELSEWHERE = "(drop: or keep: in a config, FILE.csv:drop=COLUMN in compare)"
+
+
+def is_often(missing: int, n: int) -> bool:
+    """Whether so many missing values of n are worth a feature that tells where.
+
+    >>> is_often(1, 100), is_often(5, 100)
+    (False, True)
+    """
+    return 0 < missing >= OFTEN_MISSING * n
 
 
 class Refusal(NamedTuple):
@@ -202,7 +211,7 @@ def _learn(column: Column, rules: ColumnRules, coded: bool, decimal: str) -> Enc
     n = len(column.values if isinstance(column, NumberColumn) else column.codes)
     if column.gaps is not None and column.gaps.rows == n:
         raise _Unusable("is empty")
-    often = column.gaps is not None and column.gaps.rows >= OFTEN_MISSING * n
+    often = column.gaps is not None and is_often(column.gaps.rows, n)
     filling: dict[str, Any] = {"indicator": True} if often else {}
     if isinstance(column, NumberColumn):
         return _learn_numbers(column, rules, filling)
@@ -254,7 +263,7 @@ def _learn_texts(column: TextColumn, rules: ColumnRules, coded: bool, decimal: s
         if hint := comma_hint(column):
             raise _Unusable(f"is not numeric: {column.first}{hint}")
         if mistyped := _mostly_numbers(column, decimal):
-            thousands = " (with a decimal comma a point is no part of a number)" if decimal == "," else ""
+            thousands = " (with a decimal comma a point is not part of a number)" if decimal == "," else ""
             raise _Unusable(f"is numeric but for {mistyped} cells: {column.first}{thousands}")
     n, different = len(column.codes), len(column.levels)
     levels = column.levels

@@ -11,8 +11,10 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from mcls.evaluation.folds import EQUAL_ROWS
-from mcls.evaluation.grid import GridResult, OnStep, steps
+from mcls.evaluation.grid import OnStep, steps
+from mcls.evaluation.grid_result import GridResult
 from mcls.evaluation.metrics import ERROR
+from mcls.evaluation.prepared_folds import Prepare
 from mcls.evaluation.protocols import five_by_two, hold_out_rows
 from mcls.evaluation.statistics import TestResult, ftest_5x2cv
 from mcls.machines.registry import MACHINES
@@ -75,6 +77,7 @@ def rank(
     costs: Any = None,
     calibration: str | None = None,
     sample_weight: Any = None,
+    prepare: Prepare | None = None,
     say: Say | None = None,
     on_step: OnStep | None = None,
     advice: str = IN_PYTHON,
@@ -86,7 +89,8 @@ def rank(
     inside each fold; that it is the best was seen on all rows. The test between the best two compares their errors.
     """
     metrics = check_metrics(metric, costs, y)
-    data = TrainingRows.read(X, y, folds=folds, seed=seed, groups=groups, sample_weight=sample_weight, say=say)
+    settings: dict[str, Any] = {"folds": folds, "seed": seed, "groups": groups, "sample_weight": sample_weight}
+    data = TrainingRows.read(X, y, prepare=prepare, say=say, **settings)
     partitions = data.partitions(repeats) if nested else []
     candidates: list[Candidate] = []
     found: list[GridResult] = []

@@ -13,8 +13,10 @@ from mcls.errors import McLsError
 from mcls.evaluation.conformal import ConformalSets
 from mcls.evaluation.costs import check_costs
 from mcls.evaluation.folds import EQUAL_ROWS
-from mcls.evaluation.grid import GridResult, OnStep
+from mcls.evaluation.grid import OnStep
+from mcls.evaluation.grid_result import GridResult
 from mcls.evaluation.metrics import ERROR, Metric, read_metrics
+from mcls.evaluation.prepared_folds import Prepare
 from mcls.evaluation.protocols import Outcome
 from mcls.evaluation.scoring import mean_over_folds
 from mcls.machines.base import BaseMachine, parameter_checks
@@ -142,6 +144,7 @@ def select(
     costs: Any = None,
     calibration: str | None = None,
     sample_weight: Any = None,
+    prepare: Prepare | None = None,
     say: Say | None = None,
     on_step: OnStep | None = None,
     advice: str = IN_PYTHON,
@@ -171,8 +174,8 @@ def select(
     nested : bool
         Also estimate the error honestly: each fold is judged at the point that the other folds choose, exactly and for
         three to four times the price of the search where the machine's algebra allows. The automatic grid, with its
-        extension, comes from all rows all the same, and so does any scaling done before. Inside index arrays of your
-        own, ten stratified folds choose.
+        extension, comes from all rows all the same, and so does any scaling done before, unless ``prepare`` does it.
+        Inside index arrays of your own, ten stratified folds choose.
     repeats : int
         Partitions that the nested error is averaged over.
     groups : "equal rows", None or array-like (n,)
@@ -188,6 +191,10 @@ def select(
         point: no further fit. "auto" takes the map with the smaller cross-validated log-loss.
     sample_weight : array-like (n,), optional
         Weights of the rows, in training and in every metric: a row of weight 2 counts as two rows.
+    prepare : callable, optional
+        Gives the features (n, d) of all rows, scaled, encoded or imputed by what the training rows say, whose numbers
+        (m,) it is given. Each outer fold of the nested error then prepares its features for itself, at the price of
+        one search per fold. ``X`` is what all rows give.
     say : callable, optional
         Told each note as it is made, for instance ``print``.
     on_step : callable, optional
@@ -221,6 +228,7 @@ def select(
     most = most_rows(machine, grid)  # refuses a wrong name before the rows are looked at
     metrics = check_metrics(metric, costs, y)
     settings: dict[str, Any] = {"folds": folds, "seed": seed, "groups": groups, "sample_weight": sample_weight}
+    settings |= {"prepare": prepare}
     data = TrainingRows.read(X, y, say=say, most=most, **settings)
     candidate = Candidate.read(data, machine, grid, metrics, on_step)
     calibration = check_calibration(candidate, calibration)

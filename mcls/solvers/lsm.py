@@ -90,7 +90,7 @@ def sweep(
     for part, solved in spectrum.solved(shifts, Y, tests):
         at = np.flatnonzero(kept)[part]
         for places, rows in solved.runs:
-            e = solved.left_out(rows)  # (γ, k, s, r)
+            e = solved.left_out(rows, places)  # (γ, k, s, r)
             F = Y[rows] - e
             lost = (np.abs(F).max(axis=3) < smallest).any(axis=0)  # (k, s)
             for i in np.flatnonzero(lost.any(axis=1)).tolist():
@@ -149,7 +149,7 @@ def sweep_pairs(
         targets = np.where(y[rows] == a, root, -root)[:, None]
         for part, solved in spectrum.solved(shifts[kept], targets, members):
             for places, left_out in solved.runs:
-                without = solved.left_out_solutions(left_out)[..., 0]  # (γ, k, m)
+                without = solved.left_out_solutions(left_out, places)[..., 0]  # (γ, k, m)
                 for i, place in enumerate(places):
                     results[place][kept[part], :, p] = (root * without[:, i]) @ K[np.ix_(tests[place], rows)].T
     return results

@@ -49,6 +49,9 @@ def test_repetitions_tell_their_spread(tmp_path):
     assert "can be repeated" in err
     assert "--no-nested leaves out" in call(*args, "--repeats", 2, "--no-nested", "--force")[2]
     assert call(*args, "--repeats", 0)[0] == 2
+    assert "--no-nested leaves out" in call(*args, "--scaling", "fold", "--no-nested", "--force")[2]
+    assert "did you mean 'fold'" in call(*args, "--scaling", "flod", "--force")[2]
+    assert "the scaling" not in call(*args, "--scaling", "fold", "--force")[1]
     assert "honest" not in call(*args, "--no-nested", "--force")[1]
 
 
@@ -275,7 +278,7 @@ def test_a_column_that_counts_rows_must_be_left_out_or_kept(tmp_path):
         ([IRIS, "--machine", "oneLSM:gama=1"], "did you mean 'gamma'?"),
         (
             [IRIS, "--machine", "sk:SVC"],
-            "to judge it on a table beside one of mcls: mcls compare oneLSM sk:SVC",
+            "or judge it on a table beside one of mcls: mcls compare oneLSM sk:SVC",
         ),
         ([IRIS, "--drop", "sepal"], "unknown column in"),
         ([IRIS, "--drop", "class"], "is the class column"),

@@ -27,6 +27,7 @@ KNOWN = {
     "usps": (9298, 256, 10),
     "usps-esl": (9298, 256, 10),
     "pavia-university": (42776, 103, 9),
+    "indian-pines": (10249, 200, 16),
     "artificial-1": (900, 2, 3),
     "artificial-2": (300, 2, 3),
     "artificial-3": (350, 2, 2),
@@ -66,7 +67,7 @@ def test_options_in_cards_and_code_are_the_same() -> None:
 
 def test_file_names_are_unique_because_a_mirror_is_flat() -> None:
     names = [file.name for name in card_names() for file in load_card(name).files]
-    assert len(names) == len(set(names)) == 15
+    assert len(names) == len(set(names)) == 17
 
 
 def test_unknown_name_gets_the_nearest() -> None:
@@ -116,7 +117,7 @@ def test_the_unchanged_card_passes() -> None:
         ({"files__0__sources": []}, "files.0.sources: "),
         ({"files__0__sources__0__url": "ftp://example.org/iris"}, "http://, https:// or file://"),
         ({"table": "/etc/passwd"}, "table: "),
-        ({"options__features__default": "none"}, "the default 'none' is none of: all"),
+        ({"options__features__default": "none"}, "the default 'none' is not one of: all"),
     ],
 )
 def test_a_wrong_card_is_refused_by_field(changes: dict, complaint: str) -> None:

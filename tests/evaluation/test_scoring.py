@@ -13,7 +13,8 @@ from mcls.data import load_dataset
 from mcls.errors import McLsError
 from mcls.evaluation import protocols
 from mcls.evaluation.folds import make_folds, stratified_folds
-from mcls.evaluation.grid import choose, search
+from mcls.evaluation.grid import search
+from mcls.evaluation.grid_result import choose
 from mcls.evaluation.metrics import METRICS, read_metrics
 from mcls.evaluation.scaling import to_range
 from mcls.evaluation.scoring import Scoring
@@ -52,7 +53,7 @@ def test_every_metric_of_every_point_and_fold(iris, weighted):
     metrics = read_metrics([*ALL, "cost"], COSTS)
     scored = [[fold_scores(X, y, p, f) for f in folds] for p in search(OneLSM(), X, y, GRID, folds).points]
     scoring = Scoring(y, [test for _, test in folds], metrics, w)
-    found = scoring.judge([scoring.see(np.stack(of_fold)) for of_fold in zip(*scored)])
+    found = scoring.judge(scoring.see([np.stack(of_fold) for of_fold in zip(*scored)]))
     for i, of_point in enumerate(scored):
         for k, (_, test) in enumerate(folds):
             rest = [j for j in range(4) if j != k]

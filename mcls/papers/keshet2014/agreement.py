@@ -14,7 +14,7 @@ def verdicts(studies: Studies) -> Iterator[Verdict]:
     """Every figure of the worked examples."""
     table = decoding(studies)
     rows = (*table.rows, *table.foot)
-    ours = {
+    ours: dict[str, dict[str, float | None]] = {
         "hamming": {row[0].text: row[2].value for row in rows},
         "loss-exponential": {row[0].text: row[5].value for row in rows},
         "sectors": {"multiclass error": error_of("crammer-singer", EQUAL)},
