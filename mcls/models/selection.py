@@ -106,7 +106,7 @@ class Selection:
     best_params: dict[str, Any]
     error: float
     spread: float
-    rows: Array
+    rows: Array | range
     tested: Array
     predictions: Array
     folds: int
