@@ -275,11 +275,8 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
     ) -> tuple[list[Fold], list[tuple[int, Array | None]], list[int]]:
         """What ``distinct`` finds, and which of the training sets are swept."""
         learned, places = distinct(folds, len(y), self.leaves_rows_out)
-        return (
-            learned,
-            places,
-            [k for k, fold in enumerate(learned) if swept and self._can_sweep(fold, y, n_classes)],
-        )
+        fast = [k for k, fold in enumerate(learned) if swept and self._can_sweep(fold, y, n_classes)]
+        return learned, places, fast
 
     def _equally_weighed(
         self, places: Sequence[int], folds: Sequence[Fold], y: Array, n_classes: int, sample_weight: Array | None

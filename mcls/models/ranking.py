@@ -111,8 +111,8 @@ def rank(
     test, errors = compare(data, best, second)
     wanted = check_calibration(best[0], calibration)
     outcomes = best[0].nested(data, best[1], partitions, wanted is not None) if nested else None
-    settings = {"calibration": wanted, "permutations": permutations, "say": say, "advice": advice}
-    chosen = finish(best[0], data, best[1], outcomes, **settings)
+    asked: dict[str, Any] = {"calibration": wanted, "permutations": permutations, "say": say, "advice": advice}
+    chosen = finish(best[0], data, best[1], outcomes, **asked)
     return chosen, Ranking(tuple(ranked[i] for i in order), test, errors)
 
 

@@ -11,7 +11,7 @@ parts, so that every block is a slice of M. It is the Cholesky factorisation of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -161,7 +161,7 @@ def _stacked(M: Array, U: Array, parts: Parts, inverted: bool) -> tuple[Array, A
     D = M[:, each, :, each].swapaxes(0, 1)  # (g, k, s, s)
     try:
         L = np.linalg.cholesky(D)
-        solve = np.linalg.solve
+        solve: Callable[[Array, Array], Array] = np.linalg.solve
         if inverted:
             L, solve = np.linalg.inv(L), np.matmul
         v = solve(L, U)
