@@ -71,8 +71,11 @@ def test_a_gap_above_tol_is_told(cls, wine):
     X, y = wine
     machine = cls(sigma=1.0, tol=1e-6).fit(X, y)
     assert 0 <= machine.gap_ <= 1e-6
-    with pytest.warns(ConvergenceWarning, match="relative duality gap"):
-        cls(sigma=1.0, tol=1e-25).fit(X, y)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        machine = cls(sigma=1.0, tol=1e-25).fit(X, y)
+    told = [str(each.message) for each in told if issubclass(each.category, ConvergenceWarning)]
+    assert ["relative duality gap" in text for text in told] == [True] * (machine.gap_ > 1e-25)  # it may be 0
 
 
 @pytest.mark.parametrize("cls", [WestonWatkins, CrammerSinger])
