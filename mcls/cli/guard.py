@@ -6,7 +6,7 @@ import contextlib
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Annotated, Any
 
@@ -116,10 +116,10 @@ def beside(path: Path) -> contextlib.AbstractContextManager[object]:
 
 
 @contextlib.contextmanager
-def interruptible(state: str) -> Iterator[None]:
-    """Say after Ctrl-C what there is and what to do, and end with the shell's code for it."""
+def interruptible(state: str | Callable[[], str]) -> Iterator[None]:
+    """Say after Ctrl-C what there is and what to do, found out then, and end with the shell's code for it."""
     try:
         yield
     except KeyboardInterrupt:
-        echo(f"mcls: interrupted; {state}", err=True)
+        echo(f"mcls: interrupted; {state if isinstance(state, str) else state()}", err=True)
         raise SystemExit(130) from None

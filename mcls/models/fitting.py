@@ -13,6 +13,7 @@ from mcls.data.dataset import Dataset
 from mcls.data.encoder import Reading
 from mcls.data.encoding import counts_rows, learn_encoder, learning_notes, read_values
 from mcls.data.formats import ColumnRules, TableFormat
+from mcls.data.parts import find_files, is_large
 from mcls.data.relearning import features_learnt_from
 from mcls.data.roles import GROUP, WEIGHT, take_roles
 from mcls.data.tables import ReadTable, check_classes, read_table
@@ -27,9 +28,11 @@ from mcls.machines.base import BaseMachine
 from mcls.machines.registry import get_machine
 from mcls.models.candidates import Say
 from mcls.models.judging import Confusion
+from mcls.models.large import Settings, fit_large, why_not
 from mcls.models.ranking import AUTO_MACHINES, Ranking, rank
 from mcls.models.selection import AS_FLAGS, Selection, select
 from mcls.models.skops_files import require_skops
+from mcls.models.spreading import Workers
 from mcls.models.state import check_labelbook, machine_class
 from mcls.models.table import Facts, TableModel
 from mcls.plugins import origin_of
@@ -51,7 +54,7 @@ class Fitted(NamedTuple):
 
 
 def fit_table(
-    path: Path | str,
+    path: Path | str | Sequence[Path | str],
     target: str | int = -1,
     machine: str = "oneLSM",
     grid: Any = "auto",
@@ -62,6 +65,7 @@ def fit_table(
     seed: int = 0,
     nested: bool = True,
     repeats: int = 1,
+    permutations: int = 0,
     groups: Any = EQUAL_ROWS,
     metric: Any = ERROR.name,
     costs: Path | str | None = None,
@@ -71,6 +75,10 @@ def fit_table(
     calibration: str | None = "auto",
     scaling: str | None = None,
     skops: bool = False,
+    seconds: float | None = None,
+    memory: float | None = None,
+    workers: Workers | None = None,
+    resume_at: Path | None = None,
     say: Say | None = None,
     on_step: OnStep | None = None,
 ) -> Fitted:
@@ -82,17 +90,30 @@ def fit_table(
     the columns (ranges, medians, texts) comes from the training rows of each fold, with ``"dataset"`` from all rows;
     by default it is ``"fold"`` where values are missing. With ``skops``, the model is for a .skops file, which takes
     machines of scikit-learn (``sk:…``), and only those.
+
+    A table in several files, a large one, and one with limits of ``seconds`` or ``memory`` in bytes is read piece by
+    piece (``mcls.models.large``): there ``workers`` say who reads, and ``resume_at`` where an interrupted fit goes on.
     """
     check_machine(machine, grid, class_weight, skops)
     read_metrics(
         metric, None if costs is None else np.zeros((2, 2))
     )  # a wrong name is refused before the table is read
-    path = Path(path)
+    files = find_files([path] if isinstance(path, str | Path) else path)
+    large = Settings(
+        machine, grid, folds, seed, groups, metric, costs, class_weight, calibration, repeats, permutations, scaling,
+        seconds, memory,
+    )  # fmt: skip
+    asked = len(files) > 1 or seconds is not None or memory is not None or workers is not None
+    if asked or (why_not(large) is None and is_large(files[0], form)):
+        roles: dict[str, Any] = {"group": group, "weight": weight, "workers": workers, "resume_at": resume_at}
+        found = fit_large(files, target, large, form=form, rules=rules, say=say, on_step=on_step, **roles)
+        return Fitted(*found, ranking=None)
+    path = files[0]
     read = read_table(path, target, form, rules)
     settings: dict[str, Any] = {"folds": folds, "seed": seed, "nested": nested, "groups": groups, "metric": metric}
     settings |= {"costs": costs, "class_weight": class_weight, "group": group, "weight": weight}
     settings |= {"calibration": calibration, "scaling": scaling}
-    settings |= {"repeats": repeats}
+    settings |= {"repeats": repeats, "permutations": permutations}
     settings |= {"say": say, "on_step": on_step, "advice": AS_FLAGS}
     return fit_columns(read, path, machine, grid, rules, **settings)
 
@@ -140,7 +161,7 @@ def fit_columns(
 ) -> Fitted:
     """Fit a machine to columns that are read; see ``fit_table``, and ``mcls.select`` for the ``settings``."""
     labels, decimal, say = read.labels, read.form.decimal or ".", settings.get("say")
-    check_classes(labels, path)
+    check_classes(labels.levels, len(labels.codes), labels.name, path)
     if scaling not in (None, *SCALINGS):
         raise unknown_name("scaling", str(scaling), SCALINGS)
     columns, roles = take_roles(read.columns, path, group, weight)

@@ -19,7 +19,7 @@ from mcls.evaluation.protocols import five_by_two, hold_out_rows
 from mcls.evaluation.statistics import TestResult, ftest_5x2cv
 from mcls.machines.registry import MACHINES
 from mcls.models.candidates import Candidate, Say, TrainingRows
-from mcls.models.selection import IN_PYTHON, Selection, check_calibration, check_metrics, finish
+from mcls.models.selection import IN_PYTHON, Selection, check_calibration, check_chance, check_metrics, finish
 from mcls.seeds import derive
 
 #: What the registry says ``auto`` tries: machines with a closed-form fit and an exact sweep, one of each kind.
@@ -72,6 +72,7 @@ def rank(
     seed: int = 0,
     nested: bool = False,
     repeats: int = 1,
+    permutations: int = 0,
     groups: Any = EQUAL_ROWS,
     metric: Any = ERROR.name,
     costs: Any = None,
@@ -92,6 +93,7 @@ def rank(
     settings: dict[str, Any] = {"folds": folds, "seed": seed, "groups": groups, "sample_weight": sample_weight}
     data = TrainingRows.read(X, y, prepare=prepare, say=say, **settings)
     partitions = data.partitions(repeats) if nested else []
+    check_chance(data, permutations)
     candidates: list[Candidate] = []
     found: list[GridResult] = []
     ranked: list[Ranked] = []
@@ -109,7 +111,8 @@ def rank(
     test, errors = compare(data, best, second)
     wanted = check_calibration(best[0], calibration)
     outcomes = best[0].nested(data, best[1], partitions, wanted is not None) if nested else None
-    chosen = finish(best[0], data, best[1], outcomes, calibration=wanted, say=say, advice=advice)
+    settings = {"calibration": wanted, "permutations": permutations, "say": say, "advice": advice}
+    chosen = finish(best[0], data, best[1], outcomes, **settings)
     return chosen, Ranking(tuple(ranked[i] for i in order), test, errors)
 
 

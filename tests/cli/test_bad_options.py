@@ -37,7 +37,8 @@ GOOD = {
 }
 #: A value of each option that no command takes.
 BAD = {
-    "--against": "nobody", "--alpha": "7", "--backend": "nix", "--card": "nix/card.md", "--categorical": "nix",
+    "--against": "nobody", "--alpha": "7", "--backend": "nix", "--budget": "nix", "--card": "nix/card.md",
+    "--categorical": "nix", "--memory": "0GB",
     "--class-weight": "nix", "--costs": "nix.csv", "--coverage": "7", "--dataset": "nix", "--decimal": "x",
     "--delimiter": "ab", "--encoding": "nix", "--engine": "nix", "--folds": "1", "--format": "nix", "--from": "nix",
     "--drop": "nix", "--grid": "nix", "--group": "nix", "--jobs": "-1", "--keep": "nix", "--machine": "nix",

@@ -55,6 +55,17 @@ def test_repetitions_tell_their_spread(tmp_path):
     assert "honest" not in call(*args, "--no-nested", "--force")[1]
 
 
+def test_a_machine_is_tested_against_chance(tmp_path):
+    args = ["fit", IRIS, "--grid", "gamma=1,sigma=0.5+2", "--folds", 4, "-o", tmp_path / "m", "--force"]
+    out = call(*args, "--permutations", 19)[1]
+    told = re.search(r"^against chance: p = 0\.05 \(19 permutations .* error is ([\d.]+) % on average", out, re.M)
+    assert told is not None
+    assert 55 < float(told[1]) < 80  # two of three classes are wrong by chance
+    assert "against chance" not in call(*args)[1]
+    assert call(*args, "--permutations", -1)[0] == 2
+    assert call(*args, "--permutations", "many")[0] == 2
+
+
 def test_what_the_user_should_know_of_the_search_is_told_in_a_line_each(tmp_path):
     rows = "".join(f"{i},{i % 3},{'xyz'[i // 4]}\n" for i in range(12))  # "a" counts the rows
     (tmp_path / "t.csv").write_text("a,b,kind\n" + rows)
