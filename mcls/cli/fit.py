@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mcls.cli.completing import machine_names_or_auto
 from mcls.cli.documents import Json
 from mcls.cli.guard import Force, output_option
 from mcls.cli.own_tables import (
@@ -55,7 +56,12 @@ def fit(
     ] = "-1",
     header: Header = None,
     machine: Annotated[
-        str, typer.Option(metavar="NAME", help="A machine, such as oneLSM:kernel=linear, or auto.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="A machine, such as oneLSM:kernel=linear, or auto.",
+            autocompletion=machine_names_or_auto,
+        ),
     ] = "oneLSM",
     output: Annotated[Path, output_option("The model")] = Path("model.mcls"),
     force: Force = False,
@@ -131,9 +137,26 @@ def fit(
             help="The honest error, the parameters of each fold chosen by the others; --no-nested saves its time.",
         ),
     ] = True,
+    scaling: Annotated[
+        str | None,
+        typer.Option(
+            metavar="dataset|fold",
+            help="Rows that ranges, medians and texts of the honest error come from: all, or those that each fold "
+            "trains on, at the price of one search per fold. Where values are missing it is fold.",
+        ),
+    ] = None,
     repeats: Annotated[
         int, typer.Option(min=1, max=1000, help="Partitions that the honest error is averaged over.")
     ] = 1,
+    permutations: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=1_000_000,
+            metavar="N",
+            help="Test the chosen machine against chance: deal the classes to the rows anew N times.",
+        ),
+    ] = 0,
     folds: Annotated[
         str,
         typer.Option(
@@ -163,13 +186,14 @@ def fit(
     its year, month, day, day of the week and hour, as far as they change. Rows with the
     same features are kept in one fold, so that no row is judged by its own copy.
 
-    --machine auto ranks the fast machines and tests the best two against each other.
+    --machine auto ranks the fast machines and tests the best two against each other. A classifier of scikit-learn, such
+    as --machine sk:RidgeClassifier, is kept in a file that ends in .skops, where the package skops is installed.
 
     The first figure is the honest error: each fold is judged with parameters that the other folds chose, and the
     predictions printed are those. Its interval is where the error on as many new rows will lie, in 95 of 100 cases.
-    The scaling, the automatic grid with its extension and the machine of auto still come from all rows, so some
-    optimism remains. Then come the error at the chosen point, which the same folds chose and judge, and that of always
-    saying the largest class, which is the one to beat. Equal rows are counted once in every interval.
+    The scaling (but see --scaling), the automatic grid with its extension and the machine of auto still come from all
+    rows, so some optimism remains. Then come the error at the chosen point, which the same folds chose and judge, and
+    that of always saying the largest class, which is the one to beat. Equal rows are counted once in every interval.
 
     A table in several files, one of more than four million cells (as text, of more than 64 MB), and one with a
     --budget or a --memory is read piece by piece and never held in memory: oneLSM is then fitted with landmarks, and
@@ -192,6 +216,7 @@ def fit(
     from mcls.models.fitting import fit_table
     from mcls.models.judging import show_error, show_metrics
     from mcls.models.saving import dump
+    from mcls.models.skops_files import is_skops
     from mcls.models.streaming import judge_table
     from mcls.terminal import echo
 
@@ -206,6 +231,10 @@ def fit(
         raise McLsError(f"--folds {error}") from None
     if repeats > 1 and not nested:
         raise McLsError("--repeats averages the honest error, which --no-nested leaves out: give one of the two")
+    if scaling == "fold" and not nested:
+        raise McLsError(
+            "--scaling fold is about the honest error, which --no-nested leaves out: give one of the two"
+        )
     seconds = None if budget is None else read_seconds(budget)
     allowed = None if memory is None else read_bytes(memory)
     resume_at = None if output == STANDARD_OUTPUT else output.with_name(f"{output.name}.passes")
@@ -228,6 +257,7 @@ def fit(
                 seed=seed,
                 nested=nested,
                 repeats=repeats,
+                permutations=permutations,
                 groups=None if split_equal_rows else EQUAL_ROWS,
                 metric=[name.strip() for name in metric.split(",")],
                 costs=costs,
@@ -235,6 +265,8 @@ def fit(
                 group=group,
                 weight=weight,
                 calibration="auto" if probabilities else None,
+                scaling=scaling,
+                skops=is_skops(output),
                 seconds=seconds,
                 memory=allowed,
                 workers=workers,
@@ -243,7 +275,7 @@ def fit(
                 on_step=on_step,
             )
         with open_output(output) as stream:
-            stream.write(dump(fitted.model))
+            stream.write(dump(fitted.model, output))
     with beside(output):
         if as_json:
             print_json("fit", fit_content(fitted, output))
@@ -332,12 +364,19 @@ def _print(fitted: Fitted, automatic_grid: bool) -> None:
             f"honest error of {len(found.repeat_errors)} repetitions: {100 * low:.2f} to {100 * high:.2f} %, standard "
             f"deviation {100 * float(np.std(found.repeat_errors, ddof=1)):.2f}"
         )
+    if (chance := found.chance) is not None:
+        typer.echo(
+            f"against chance: p = {chance.p:.4g} ({len(chance.permuted)} permutations of the classes, whose error is "
+            f"{100 * chance.expected:.2f} % on average and {100 * min(chance.permuted):.2f} % at best)"
+        )
     if facts.metrics:
         typer.echo(f"chosen by {found.metric}; cross-validated: {show_metrics(found.metrics)}")
     if found.nested_error is not None:
         grid = "the extended grid" if found.extended else "the grid"
-        outside = ["the scaling", *[grid] * automatic_grid, *["the machine"] * (fitted.ranking is not None)]
-        typer.echo(f"the honest error takes from all rows: {', '.join(outside)}")
+        outside = ["the scaling"] * (facts.scaling == "dataset")
+        outside += [*[grid] * automatic_grid, *["the machine"] * (fitted.ranking is not None)]
+        if outside:
+            typer.echo(f"the honest error takes from all rows: {', '.join(outside)}")
     chosen = "at the parameters above" if found.nested_error is None else "parameters chosen inside each fold"
     print_table(f"out-of-fold predictions, {chosen}", *fitted.confusion.table())
     shown = {name: value for name, value in fitted.confusion.metrics().items() if name != "error"}

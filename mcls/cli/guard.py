@@ -77,10 +77,11 @@ def _holds(path: Path, kind: str) -> bool:
     """Whether a file is of the kind that a command may replace by another of its kind."""
     from mcls.data.lines import table_rows
     from mcls.models.archive import is_archive
+    from mcls.models.skops_files import is_skops_file
 
     try:
         if kind == "model":
-            return is_archive(path)
+            return is_archive(path) or is_skops_file(path)
         if kind == "card":
             with path.open("rb") as stream:
                 return stream.read(14) == b"# Model card: "

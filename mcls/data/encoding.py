@@ -52,6 +52,15 @@ _MISSES = "misses a value"
 _ELSEWHERE = "(drop: or keep: in a config, FILE.csv:drop=COLUMN in compare)"
 
 
+def is_often(missing: int, n: int) -> bool:
+    """Whether so many missing values of n are worth a feature that tells where.
+
+    >>> is_often(1, 100), is_often(5, 100)
+    (False, True)
+    """
+    return 0 < missing >= OFTEN_MISSING * n
+
+
 class NumberFacts(NamedTuple):
     """What is learnt from a column of numbers; ``median`` is None where nobody asks for it."""
 
@@ -255,7 +264,7 @@ def _learn(column: Facts, rules: ColumnRules, coded: bool, decimal: str) -> Enco
         )
     if column.gaps is not None and column.gaps.rows == column.n:
         raise _Unusable("is empty")
-    often = column.gaps is not None and column.gaps.rows >= OFTEN_MISSING * column.n
+    often = column.gaps is not None and is_often(column.gaps.rows, column.n)
     filling: dict[str, Any] = {"indicator": True} if often else {}
     if isinstance(column, NumberFacts):
         return _learn_numbers(column, rules, filling)

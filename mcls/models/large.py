@@ -71,6 +71,8 @@ class Settings:
     class_weight: str | None = None
     calibration: str | None = "auto"
     repeats: int = 1
+    permutations: int = 0
+    scaling: str | None = None
     seconds: float | None = None
     memory: float | None = None
 
@@ -89,6 +91,10 @@ def why_not(settings: Settings) -> str | None:
         return "parameters are chosen by metrics of classes alone, such as error or balanced-error"
     if not isinstance(settings.folds, int):
         return "folds are given by their number"
+    if settings.permutations:
+        return "there is no test against chance"
+    if settings.scaling == "fold":
+        return "columns are scaled by all rows"
     return "folds are not repeated" if settings.repeats > 1 else None
 
 

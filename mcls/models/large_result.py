@@ -144,6 +144,7 @@ class Found:
             grid=selection.grid,
             chosen=selection.best_params,
             folds=selection.folds,
+            scaling="dataset",
             seed=self.job.seed,
             rows_searched=self.rows,
             cv_error=selection.error,

@@ -9,35 +9,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from mcls.errors import McLsError
-from mcls.models.saving import read_content
+from mcls.models.outlined import Outline
+from mcls.models.saving import load_with_versions, read_content, require_table
 from mcls.models.skops_files import is_skops
 from mcls.models.state import decode_state
 from mcls.models.table import TableModel
 
 
-class Outline:
-    """What a file says of a machine: its parameters and fitted attributes, under the name of its class."""
-
-    calibration: str | None = None
-
-    def __init__(self, params: dict[str, Any], fitted: dict[str, Any]) -> None:
-        self.__dict__ |= params | fitted
-        self.__params = params
-
-    def get_params(self, deep: bool = False) -> dict[str, Any]:
-        """The parameters."""
-        return dict(self.__params)
-
-    def importances(self) -> Any:
-        """How much each column matters, where the machine says so."""
-        return vars(self).get("feature_importances_")
-
-
 def load_outline(path: Path | str) -> tuple[Any, dict[str, str]]:
     """A table model or a machine in outline, and the versions of the packages that wrote it."""
     if is_skops(path):
-        raise McLsError(f"{path} was written by skops: read it with mcls.load")
+        return load_with_versions(path)  # an estimator of scikit-learn's, whose class is in the file
 
     def make(state: Any, arrays: Any) -> Any:
         name, params, fitted = decode_state(state, arrays)
@@ -48,7 +30,5 @@ def load_outline(path: Path | str) -> tuple[Any, dict[str, str]]:
 
 def load_table_outline(path: Path | str) -> tuple[TableModel, dict[str, str]]:
     """The same of a model that must know a table's columns."""
-    from mcls.models.saving import require_table
-
     model, versions = load_outline(path)
     return require_table(model, path), versions
