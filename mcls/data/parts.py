@@ -23,9 +23,9 @@ Kind = Literal["number", "text"]
 
 #: Files of a folder that are parts of a table.
 ENDINGS = (".parquet", ".pq", ".csv", ".tsv")
-#: A table is read piece by piece from so many cells of a Parquet file on, or bytes of text.
-MANY_CELLS = 2**22
-MANY_BYTES = 2**26
+#: A table of more rows is read piece by piece; those of text are estimated from its first lines.
+MANY_ROWS = 50_000
+_FIRST_BYTES = 2**16
 #: Rows of a piece of a Parquet file, at least; a row group that has more is one piece.
 PIECE_ROWS = 2**17
 #: Bytes of a piece of text, at least.
@@ -145,9 +145,12 @@ def is_large(path: Path, form: TableFormat | None = None) -> bool:
     """Whether a single file is better read piece by piece."""
     found = sniff(path, form).form
     if found.kind == "parquet":
-        facts = parquet_file(path).metadata
-        return bool(facts.num_rows * facts.num_columns > MANY_CELLS)
-    return seekable(path, found) and path.stat().st_size > MANY_BYTES
+        return bool(parquet_file(path).metadata.num_rows > MANY_ROWS)
+    if not seekable(path, found):
+        return False
+    with open(path, "rb") as stream:
+        first = stream.read(_FIRST_BYTES)
+    return path.stat().st_size * first.count(b"\n") > MANY_ROWS * max(1, len(first))
 
 
 def seekable(path: Path, form: TableFormat) -> bool:

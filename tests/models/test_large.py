@@ -195,7 +195,7 @@ def test_what_cannot_be_done_piece_by_piece_is_told(table, settings, reason):
 def test_fit_table_reads_a_small_table_as_ever_and_a_large_one_piece_by_piece(table, monkeypatch):
     options = {"grid": {"sigma": [1.0], "gamma": [1.0]}, "folds": 3, "nested": False, "calibration": None}
     assert not fit_table(table, "kind", **options).model.facts.fingerprint.startswith("rows:")
-    monkeypatch.setattr(parts, "MANY_CELLS", 1000)
+    monkeypatch.setattr(parts, "MANY_ROWS", 500)
     assert fit_table(table, "kind", "oneLSM:n_landmarks=50", **options).model.facts.fingerprint.startswith("rows:")
     assert not fit_table(table, "kind", "ovA", **options).model.facts.fingerprint.startswith("rows:")
 
