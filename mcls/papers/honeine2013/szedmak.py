@@ -22,7 +22,7 @@ def szedmak(studies: Studies) -> list[Table]:
     """One row per data set and labelbook: the paper, the printed problem, and the readings."""
     rows: list[list[Entry]] = []
     used: list[StudyRow] = []
-    inside = dict.fromkeys(("exact", *READINGS), 0)
+    inside: dict[str, list[bool]] = {column: [] for column in ("exact", *READINGS)}
     for name in _STUDIES:
         figures = studies[name].figures
         used += figures
@@ -33,10 +33,10 @@ def szedmak(studies: Studies) -> list[Table]:
                 found = {column: _find(figures, dataset, book, *how) for column, how in READINGS.items()}
                 row = [words(dataset), words(_NAMES.get(book, book)), number(mean), number(best), number(worst)]
                 row.append(words("degenerate", "weak") if exact is None else _marked(exact, best, worst))
-                inside["exact"] += _is_inside(exact, best, worst)
-                for column, each in found.items():
-                    row.append(_marked(each, best, worst))
-                    inside[column] += _is_inside(each, best, worst)
+                row += [_marked(each, best, worst) for each in found.values()]
+                for column, each in {"exact": exact, **found}.items():
+                    if each is not None:
+                        inside[column].append(_is_inside(each, best, worst))
                 rows.append(row)
     counted = [words("inside the paper's bracket"), *[words("")] * 4]
     return [
@@ -53,7 +53,7 @@ def szedmak(studies: Studies) -> list[Table]:
                 "reading is possible for that row, not that it was used.",
             ],
             studies.quick,
-            [[*counted, *(words(f"{count} of {len(rows)}") for count in inside.values())]],
+            [[*counted, *(words(f"{sum(each)} of {len(each)}") for each in inside.values())]],
             lacking=lacking(used, run_command("honeine2013", "szedmak", studies)),
         )
     ]
