@@ -69,8 +69,11 @@ def equal_rows_of(ref: DatasetRef) -> Array | None:
 
 def identity_key(identity: Mapping[str, Any]) -> str:
     """The key of a cell from everything that decides its result."""
-    text = json.dumps(identity, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:24]
+    return hashlib.sha256(_identity_text(identity).encode("utf-8")).hexdigest()[:24]
+
+
+def _identity_text(identity: Mapping[str, Any]) -> str:
+    return json.dumps(identity, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 @dataclass(frozen=True)
@@ -130,6 +133,24 @@ class Cell:
         """The settings without a single repetition, which is what there was before it could be set."""
         return {name: value for name, value in self.settings.items() if (name, value) != ("repeats", 1)}
 
+    def replicates(self, seeds: Sequence[int]) -> tuple[Cell, ...]:
+        """The cells that differ from this one in their seeds and are numbered from 0.
+
+        A row has many, and what they share of their identity is written and hashed once: the seed is its last field.
+        """
+        text, end = _identity_text(self.identity()), f'"seed":{self.seed}}}'
+        assert text.endswith(end)
+        shared = hashlib.sha256(text.removesuffix(end).encode("utf-8"))
+        made = []
+        for replicate, seed in enumerate(seeds):
+            digest = shared.copy()
+            digest.update(f'"seed":{seed:d}}}'.encode("ascii"))
+            cell = object.__new__(Cell)
+            key = digest.hexdigest()[:24]
+            cell.__dict__.update(self.__dict__, seed=seed, replicate=replicate, key=key)
+            made.append(cell)
+        return tuple(made)
+
     @property
     def title(self) -> str:
         """One line for people."""
@@ -141,10 +162,10 @@ class Cell:
 
     def _own_seed(self) -> dict[str, int]:
         """Seeds for the machine, or for the steps of a Pipeline that have none."""
-        seed = derive(self.seed, self.machine) % 2**31
-        whole = [name for name in self.defaults if name == "random_state"]
-        steps = [n for n, value in self.defaults.items() if n.endswith("__random_state") and value is None]
-        return {name: seed for name in (*whole, *steps) if name not in self.options}
+        whole = ["random_state"] if "random_state" in self.defaults else []
+        steps = [n for n, value in self.defaults.items() if value is None and n.endswith("__random_state")]
+        names = [name for name in (*whole, *steps) if name not in self.options]
+        return dict.fromkeys(names, derive(self.seed, self.machine) % 2**31) if names else {}
 
     def parameters(self) -> dict[str, Any]:
         """Every parameter of the machine that is not tuned, defaults included, as far as JSON can hold it."""

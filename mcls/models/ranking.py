@@ -14,11 +14,12 @@ from mcls.evaluation.folds import EQUAL_ROWS
 from mcls.evaluation.grid import OnStep, steps
 from mcls.evaluation.grid_result import GridResult
 from mcls.evaluation.metrics import ERROR
+from mcls.evaluation.prepared_folds import Prepare
 from mcls.evaluation.protocols import five_by_two, hold_out_rows
 from mcls.evaluation.statistics import TestResult, ftest_5x2cv
 from mcls.machines.registry import MACHINES
 from mcls.models.candidates import Candidate, Say, TrainingRows
-from mcls.models.selection import IN_PYTHON, Selection, check_calibration, check_metrics, finish
+from mcls.models.selection import IN_PYTHON, Selection, check_calibration, check_chance, check_metrics, finish
 from mcls.seeds import derive
 
 #: What the registry says ``auto`` tries: machines with a closed-form fit and an exact sweep, one of each kind.
@@ -71,11 +72,13 @@ def rank(
     seed: int = 0,
     nested: bool = False,
     repeats: int = 1,
+    permutations: int = 0,
     groups: Any = EQUAL_ROWS,
     metric: Any = ERROR.name,
     costs: Any = None,
     calibration: str | None = None,
     sample_weight: Any = None,
+    prepare: Prepare | None = None,
     say: Say | None = None,
     on_step: OnStep | None = None,
     advice: str = IN_PYTHON,
@@ -87,8 +90,10 @@ def rank(
     inside each fold; that it is the best was seen on all rows. The test between the best two compares their errors.
     """
     metrics = check_metrics(metric, costs, y)
-    data = TrainingRows.read(X, y, folds=folds, seed=seed, groups=groups, sample_weight=sample_weight, say=say)
+    settings: dict[str, Any] = {"folds": folds, "seed": seed, "groups": groups, "sample_weight": sample_weight}
+    data = TrainingRows.read(X, y, prepare=prepare, say=say, **settings)
     partitions = data.partitions(repeats) if nested else []
+    check_chance(data, permutations)
     candidates: list[Candidate] = []
     found: list[GridResult] = []
     ranked: list[Ranked] = []
@@ -106,7 +111,8 @@ def rank(
     test, errors = compare(data, best, second)
     wanted = check_calibration(best[0], calibration)
     outcomes = best[0].nested(data, best[1], partitions, wanted is not None) if nested else None
-    chosen = finish(best[0], data, best[1], outcomes, calibration=wanted, say=say, advice=advice)
+    asked: dict[str, Any] = {"calibration": wanted, "permutations": permutations, "say": say, "advice": advice}
+    chosen = finish(best[0], data, best[1], outcomes, **asked)
     return chosen, Ranking(tuple(ranked[i] for i in order), test, errors)
 
 

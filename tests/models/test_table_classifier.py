@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -19,7 +20,10 @@ POINT = "oneLSM:gamma=0.1,sigma=1"
 
 
 def _odd(estimator):
-    return {"check_class_weight_classifiers": "a table takes None or 'balanced', not a dictionary"}
+    odd = {"check_class_weight_classifiers": "a table takes None or 'balanced', not a dictionary"}
+    if sklearn.__version__.startswith("1.6."):
+        odd["check_positive_only_tag_during_fit"] = "it subtracts a mean from the whole numbers that it made"
+    return odd
 
 
 @parametrize_with_checks([TableClassifier(POINT, folds=2, groups=None)], expected_failed_checks=_odd)
@@ -73,7 +77,7 @@ def test_what_is_refused(frame):
         ({"missing": "guess"}, "unknown rule"),
         ({"drop": ["z*"]}, "unknown column"),
         ({"ordinal": ["size=S<M"], "missing": "impute"}, "has 'L', which its order"),
-        ({"machine": "sk:RidgeClassifier"}, "a model file cannot hold"),
+        ({"machine": "sk:RidgeClassifier"}, "a .mcls file cannot hold"),
     ):
         with pytest.raises(McLsError, match=complaint):
             TableClassifier(**{"machine": POINT, **options}).fit(X, y)

@@ -86,6 +86,12 @@ class NestedFolds:
                         folds.append((np.flatnonzero(kept), test))
         return cls(folds, places, inner)
 
+    def single(self, place: int) -> NestedFolds:
+        """One outer fold with its inner ones alone."""
+        inner = self.inner[place]
+        folds = [self.folds[i] for i in (place, *inner)]
+        return NestedFolds(folds, [[0]], [list(range(1, len(folds)))])
+
     @property
     def n_outer(self) -> int:
         """The number of outer folds, of all partitions together."""
@@ -105,6 +111,7 @@ class NestedFolds:
     def outcomes(self, found: GridResult, smoother: Mapping[str, int] | None = None) -> list[list[Outcome]]:
         """What each outer fold of each partition gives at the point that its inner folds choose."""
         of_metric = found.fold_values[found.metric.name]
+        keeps = len(found.kept) == self.n_outer and all(found.kept)
         judged = []
         for place, inner in enumerate(self.inner):
             best = choose(found.points, losses(found.metric, of_metric[:, inner]), smoother)
@@ -112,7 +119,7 @@ class NestedFolds:
             inside = float(found.fold_errors[best, inner].mean())
             codes = found.fold_predictions[place][best]
             point = plain(found.points[best])
-            kept = self._inside(found, place, best) if len(found.kept) == self.n_outer else None
+            kept = self._inside(found, place, best) if keeps else None
             judged.append(Outcome(found.tests[place], codes, values["error"], point, inside, values, kept))
         return [[judged[place] for place in places] for places in self.partitions]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -79,7 +80,9 @@ def scene_map(studies: Studies, name: str) -> Figure | None:
     for each in found:
         title = f"{each.row.machine}, {each.row.labelbook}: error {100 * each.results[0]['error']:.1f} %"
         maps[title] = unpack(each.results[0]["predictions"])  # −1: a training pixel
-    colours = COLOURS if len(data.classes) <= len(COLOURS) else tuple(colormaps["tab20"](np.arange(20)))
+    colours: Sequence[Any] = COLOURS
+    if len(data.classes) > len(COLOURS):
+        colours = [colormaps["tab20"](k) for k in range(20)]
     figure = new_figure(3.4 * len(maps), 4.4)
     shown = ListedColormap(["white", *colours[: len(data.classes)]])
     for ax, (title, codes) in zip(figure.subplots(1, len(maps), squeeze=False)[0], maps.items()):
