@@ -37,7 +37,7 @@ _MAX_ITERATIONS = 300
 
 
 #: The side to split: with fewer or more subclasses (of equal ones, the more scattered), with more samples, the more
-#: scattered one, or either (the first, and the second where the first split is refused).
+#: scattered one, or either (the more scattered one, and the other where that split is refused).
 SIDES = ("fewer", "more", "larger", "scattered", "either")
 JUDGED = ("both", "mean")
 

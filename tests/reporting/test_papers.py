@@ -315,7 +315,7 @@ def test_every_reading_of_sub_ecoc_has_a_row_of_its_own(tmp_path):
         study.experiment.store.write(record(cell, 0.1, facts=[{"rows": rows, "columns": columns}]))
     (table,) = PAPERS["arvanitopoulos"].table("readings").build(studies)
     names = [(row[0].text, row[1].text) for row in table.rows]
-    assert len(names) == len(set(names)) == 14
+    assert len(names) == len(set(names)) == 18
     assert names[:2] == [("fqmi", "the paper"), ("fqmi", "as in Table 3")]
     assert [row[1].text for row in table.rows if row[0].text == "fqmi" and row[-2].bold] == ["larger side"]
 
