@@ -147,11 +147,15 @@ def sweep_pairs(
             continue
         kept = np.flatnonzero(keeps)
         targets = np.where(y[rows] == a, root, -root)[:, None]
-        for part, solved in spectrum.solved(shifts[kept], targets, members):
+        touched = [k for k, left_out in enumerate(members) if len(left_out)]
+        for part, solved in spectrum.solved(shifts[kept], targets, [members[k] for k in touched]):
             for places, left_out in solved.runs:
                 without = solved.left_out_solutions(left_out)[..., 0]  # (γ, k, m)
-                for i, place in enumerate(places):
+                for i, place in enumerate(touched[at] for at in places):
                     results[place][kept[part], :, p] = (root * without[:, i]) @ K[np.ix_(tests[place], rows)].T
+        whole = spectrum.solve(shifts[kept], targets)[..., 0] if len(touched) < len(tests) else None  # (γ, m)
+        for place in set(range(len(tests))).difference(touched):
+            results[place][kept, :, p] = (root * whole) @ K[np.ix_(tests[place], rows)].T
     return results
 
 
