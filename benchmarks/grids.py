@@ -13,7 +13,8 @@ from sklearn.svm import SVC
 from benchmarks.measure import Row, timed
 from mcls.data import load_dataset
 from mcls.evaluation.folds import stratified_folds
-from mcls.evaluation.grid import GridResult, search
+from mcls.evaluation.grid import search
+from mcls.evaluation.grid_result import GridResult
 from mcls.evaluation.scaling import to_range
 from mcls.machines.registry import MACHINES
 

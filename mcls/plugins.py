@@ -83,7 +83,7 @@ def registers(kind: type, registrar: Callable[[Any], Any]) -> None:
 
 
 def register_object(thing: Any) -> bool:
-    """Register a machine's line, a metric, a labelbook, …; False if it is none of them."""
+    """Register a machine's line, a metric, a labelbook, …; False if it is not one of them."""
     for kind, registrar in _registrars.items():
         if isinstance(thing, kind):
             registrar(thing)

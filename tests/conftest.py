@@ -15,7 +15,7 @@ from mcls.resources import datasets_dir
 
 @pytest.fixture(scope="session")
 def shared_dir() -> Path:
-    """The folder of raw source files and published figures, which is no part of the repository."""
+    """The folder of raw source files and published figures, which is not part of the repository."""
     beside = Path(__file__).resolve().parents[2] / "shared"
     folder = Path(os.environ.get("MCLS_SHARED", beside))
     if not (folder / "data" / "raw").is_dir():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import sys
 import types
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 from sklearn.utils.estimator_checks import check_estimator
@@ -58,13 +60,17 @@ def clean():
 
 
 @pytest.fixture
-def execute(monkeypatch):
-    """Run the Python of a page as one module, which others can import by its name."""
+def execute(monkeypatch, tmp_path_factory):
+    """Install the Python of a page as a package outside the source tree, and import it."""
+    folder = tmp_path_factory.mktemp("site")
+    monkeypatch.syspath_prepend(folder)
 
-    def run(page: str, name: str = "my_module") -> types.ModuleType:
-        module = types.ModuleType(name)
-        monkeypatch.setitem(sys.modules, name, module)
-        exec("\n".join(blocks(page, "python")), vars(module))
+    def run(page: str, name: str = "my_package") -> types.ModuleType:
+        (folder / name).mkdir()
+        (folder / name / "__init__.py").write_text("\n".join(blocks(page, "python")), encoding="utf-8")
+        monkeypatch.delitem(sys.modules, name, raising=False)
+        module = importlib.import_module(name)
+        monkeypatch.setitem(sys.modules, name, module)  # and forgotten afterwards
         return module
 
     return run
@@ -152,10 +158,21 @@ def test_the_labelbook_of_the_page(execute, tmp_path):
     assert "prediction" in done("predict", model, table)
 
 
-def test_the_metric_of_the_page(execute):
+def test_the_metric_of_the_page_goes_through_every_command(execute, tmp_path):
     execute("metric")  # its assertions
     y, codes = np.array([0, 0, 0, 1]), np.array([[0, 0, 1, 1], [0, 0, 0, 0]])
     assert np.allclose(get_metric("worst-class")(y, codes), [1 / 3, 1])
+    run(tmp_path, SMALL % "[oneLSM, voLSSVM]" + "metric: [worst-class, error]\n")
+    summary = pd.read_csv(tmp_path / "out/lab/summary.csv")
+    assert [c for c in summary.columns if "worst-class" in c]
+    options = ("--dataset", "iris:sample=60", "-j", 1, "--out", tmp_path / "out")
+    assert "worst-class" in done("compare", "voLSSVM", "oneLSM", "--metric", "worst-class", *options)
+    table, model = ROOT / "datasets" / "wine.csv", tmp_path / "m.mcls"
+    chosen = done("fit", table, "--target", "class", "--folds", 3, "--metric", "worst-class", "-o", model)
+    assert "worst-class" in chosen
+    assert "worst-class" in done("evaluate", model, table)
+    assert "worst-class" in done("tables", "lab", "--no-run", "--out", tmp_path / "out")
+    assert done("plot", "errors", "lab", "--out", tmp_path / "out")
 
 
 def test_the_protocol_of_the_page(execute, tmp_path):

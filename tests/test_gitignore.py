@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 pytestmark = pytest.mark.skipif(
-    shutil.which("git") is None or not (ROOT / ".git").exists(), reason="this is no git checkout"
+    shutil.which("git") is None or not (ROOT / ".git").exists(), reason="this is not a git checkout"
 )
 
 

@@ -123,7 +123,7 @@ def show(
         if card.by_default is not None:
             line("by default", str(card.by_default))
         line("whole table", f"{card.shape[0]} rows × {card.shape[1]} features, {len(card.classes)} classes")
-        line("rows a class", ", ".join(f"{key} {count}" for key, count in card.classes.items()))
+        line("rows per class", ", ".join(f"{key} {count}" for key, count in card.classes.items()))
     if card.features:
         line("features", ", ".join(card.features))
     for key, option in card.options.items():
@@ -264,7 +264,7 @@ def import_set(
 
 @contextmanager
 def _progress() -> Iterator[Callable[[str], Any]]:
-    """Open progress bars on stderr; nothing is drawn when that is no terminal."""
+    """Open progress bars on stderr; nothing is drawn when that is not a terminal."""
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())

@@ -53,7 +53,7 @@ def predict(
 ) -> None:
     """Predict the class of each row of a table; it may be larger than memory.
 
-    A text that the training table did not have is none of the known ones, and is told in a note (--strict refuses it).
+    A text that the training table did not have counts as none of the known ones; a note says so (--strict refuses it).
     A note tells how many rows lie far outside the range of the training table, as those in another unit do.
 
     --coverage 0.9 adds a set of classes, joined by |, that holds the true one in at least 90 % of new rows if they come

@@ -58,7 +58,7 @@ class Option(_Strict):
     @model_validator(mode="after")
     def _default_is_a_choice(self) -> Option:
         if self.default not in self.choices:
-            raise ValueError(f"the default '{self.default}' is none of: {', '.join(self.choices)}")
+            raise ValueError(f"the default '{self.default}' is not one of: {', '.join(self.choices)}")
         return self
 
 

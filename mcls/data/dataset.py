@@ -64,7 +64,7 @@ class Dataset:
         if not np.array_equal(np.unique(y), np.arange(len(self.classes))):
             raise ValueError(f"y must use every code from 0 to {len(self.classes) - 1}")
         if any(len(column) != len(X) for column in self.extra.values()):
-            raise ValueError("extra columns must have one value a row")
+            raise ValueError("extra columns must have one value per row")
         for array in (X, y):
             array.flags.writeable = False
         object.__setattr__(self, "X", X)

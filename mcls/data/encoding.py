@@ -45,7 +45,7 @@ from mcls.errors import McLsError
 
 Array = np.ndarray
 
-FEWEST_COUNTED = 10  # in fewer rows, evenly spaced numbers are no surprise
+FEWEST_COUNTED = 10  # in fewer rows, evenly spaced numbers do not surprise
 OFTEN_MISSING = 0.05  # share of the rows from which on a feature tells that a value is missing
 _MISSES = "misses a value"
 _ELSEWHERE = "(drop: or keep: in a config, FILE.csv:drop=COLUMN in compare)"
@@ -254,7 +254,7 @@ def _learn_texts(column: TextColumn, rules: ColumnRules, coded: bool, decimal: s
         if hint := comma_hint(column):
             raise _Unusable(f"is not numeric: {column.first}{hint}")
         if mistyped := _mostly_numbers(column, decimal):
-            thousands = " (with a decimal comma a point is no part of a number)" if decimal == "," else ""
+            thousands = " (with a decimal comma a point is not part of a number)" if decimal == "," else ""
             raise _Unusable(f"is numeric but for {mistyped} cells: {column.first}{thousands}")
     n, different = len(column.codes), len(column.levels)
     levels = column.levels

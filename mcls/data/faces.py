@@ -17,7 +17,7 @@ PIXELS = 1200  # 40×30, in either orientation
 
 
 def read_faces(folder: Path) -> Table:
-    """Read ``folder/EXPRESSION/*.pgm|*.png``, 40×30 grey images: 1200 grey values from 0 to 255 a row."""
+    """Read ``folder/EXPRESSION/*.pgm|*.png``, 40×30 grey images: 1200 grey values from 0 to 255 per row."""
     if not folder.is_dir():
         raise McLsError(f"{folder} is not a folder; expected one sub-folder an expression, with images in each")
     images: list[NDArray[np.float64]] = []

@@ -25,7 +25,7 @@ _WORDS = {
 DECIMALS = (".", ",")
 MISSING_RULES = ("refuse", "impute")
 _ENCODING_NAME = re.compile(r"[A-Za-z0-9_-]{1,20}")
-#: As Python's codecs name them. No other codec is looked for: some are no encodings of text at all.
+#: As Python's codecs name them. No other codec is looked for: some do not encode text at all.
 ENCODINGS = (
     "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "ascii", "latin-1", "iso8859-2", "iso8859-5",
     "iso8859-7", "iso8859-9", "iso8859-15", "cp1250", "cp1251", "cp1252", "cp1253", "cp1254", "cp437", "cp850",
@@ -174,5 +174,5 @@ def _order(text: str) -> tuple[str, tuple[str, ...]]:
     name, equals, listed = text.partition("<")[0].rpartition("=")[0], "=" in text, text
     levels = tuple(part.strip() for part in listed[len(name) + 1 :].split("<"))
     if not equals or not name.strip() or len(levels) < 2 or not all(levels) or len(set(levels)) < len(levels):
-        raise McLsError(f"'{text}' is no order of a column's texts; write COLUMN=first<second<third")
+        raise McLsError(f"'{text}' is not an order of a column's texts; write COLUMN=first<second<third")
     return name.strip(), levels

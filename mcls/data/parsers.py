@@ -25,7 +25,7 @@ MAX_UNPACKED = 256 * 2**20
 
 @dataclass(frozen=True)
 class Table:
-    """What a parser gives: values, labels as text, and columns that are no features."""
+    """What a parser gives: values, labels as text, and columns that are not features."""
 
     X: NDArray[np.float64]  # (n, d)
     labels: list[str]  # (n,)
@@ -68,7 +68,7 @@ def floats(rows: Sequence[Sequence[str]]) -> NDArray[np.float64]:
 
 
 def canonical(content: bytes, features: Sequence[str]) -> Table:
-    """Read a shipped table: a header, ``class`` last; columns that are no features become ``extra``."""
+    """Read a shipped table: a header, ``class`` last; columns that are not features become ``extra``."""
     header, *rows = cells(content, ",")
     missing = [name for name in [*features, "class"] if name not in header]
     if missing:

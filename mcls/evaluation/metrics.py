@@ -204,7 +204,7 @@ def auc(y: Array, scores: Array, weights: Array | None = None) -> Array:
 
     By ranks: the area of class c is the weight of the pairs of a row of c and another row that the scores of c put
     in order, equal scores counting half. Two classes have one curve: of the second class's probabilities, or, of
-    scores that are no probabilities, of their difference. A class without a row, or with all of them: NaN.
+    scores that are not probabilities, of their difference. A class without a row, or with all of them: NaN.
     """
     classes = np.arange(scores.shape[2])
     if len(classes) == 2:

@@ -70,7 +70,7 @@ def standardise(X: Array) -> Array:
 
 
 def _refuse_overflow(X: Array, spread: Array, scaled: Array) -> None:
-    """Refuse a column whose spread, or what is divided by it, is no finite number: squares of 1e200 are none."""
+    """Refuse a column whose spread, or what is divided by it, is not finite: squares of 1e200 overflow."""
     whole = np.isfinite(spread) & np.isfinite(scaled).all(axis=0)  # (d,)
     if not whole.all():
         column = int(whole.argmin())

@@ -12,7 +12,8 @@ import numpy as np
 from mcls.errors import McLsError
 from mcls.evaluation.facts import fitted_facts
 from mcls.evaluation.folds import groups_of
-from mcls.evaluation.grid import GridResult, OnStep, search
+from mcls.evaluation.grid import OnStep, search
+from mcls.evaluation.grid_result import GridResult
 from mcls.evaluation.metrics import ERROR, Metric
 from mcls.evaluation.scaling import scale_dataset, to_range
 from mcls.machines.foreign import as_machine

@@ -345,7 +345,7 @@ class KernelMachine(BaseMachine):
     def certifier(self, n: int) -> Any:
         """What is handed to a sweep of n rows as ``prepared`` where the classes must be exact and the scores need not.
 
-        None where that is no quicker.
+        None where that is not quicker.
         """
         return None
 

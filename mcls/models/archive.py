@@ -63,7 +63,7 @@ def pack_archive(content: dict[str, Any], arrays: Sequence[Array]) -> bytes:
             "utf-8"
         )
     except UnicodeEncodeError as error:
-        raise McLsError(f"a name in the model is no text: {error.object[error.start : error.end]!r}") from None
+        raise McLsError(f"a name in the model is not text: {error.object[error.start : error.end]!r}") from None
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(zipfile.ZipInfo(_JSON, _DATE), text)
@@ -158,7 +158,7 @@ def _read_json(path: Path | str, text: bytes) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def _read_array(path: Path | str, data: bytes) -> Array:
@@ -185,7 +185,7 @@ def _read_array(path: Path | str, data: bytes) -> Array:
     if dtype.kind == "U":  # NumPy itself would make strings of characters that do not exist
         code = np.frombuffer(data, dtype=np.dtype("u4").newbyteorder(dtype.byteorder), offset=end)
         if ((code > 0x10FFFF) | ((code >= 0xD800) & (code < 0xE000))).any():
-            raise McLsError(f"{path}: an array of text holds what is no text")
+            raise McLsError(f"{path}: an array of text holds what is not text")
     return array if dtype.isnative else array.astype(dtype.newbyteorder("="), order="K")
 
 

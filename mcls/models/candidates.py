@@ -24,7 +24,8 @@ from mcls.evaluation.folds import (
     require_groups,
     row_groups,
 )
-from mcls.evaluation.grid import GridResult, OnStep
+from mcls.evaluation.grid import OnStep
+from mcls.evaluation.grid_result import GridResult
 from mcls.evaluation.metrics import Metric
 from mcls.evaluation.parameter_grids import effective_grid
 from mcls.evaluation.protocols import (

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mcls.errors import McLsError, unknown_name
-from mcls.evaluation.grid import GridResult, choose, smallest
+from mcls.evaluation.grid_result import GridResult, choose, smallest
 from mcls.kernels import squared_distances
 from mcls.machines.registry import Machine
 from mcls.seeds import derive
@@ -215,7 +215,7 @@ def _parse_ranges(text: str) -> dict[str, Any]:
         _, ranges = parse_spec(f"grid:{text}")
     except McLsError:
         raise McLsError(
-            f"'{text}' is no grid; write sigma=2^-2..2^6 for a range and sigma=0.5+1+2 for a list, "
+            f"'{text}' is not a grid; write sigma=2^-2..2^6 for a range and sigma=0.5+1+2 for a list, "
             "and join parameters by commas"
         ) from None
     single, lists = split_grid(ranges)

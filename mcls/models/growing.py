@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from mcls.evaluation.grid import GridResult, choose
+from mcls.evaluation.grid_result import GridResult, choose
 from mcls.models.grids import Ladder, as_grid, extend
 
 Array = np.ndarray

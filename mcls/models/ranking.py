@@ -11,7 +11,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from mcls.evaluation.folds import EQUAL_ROWS
-from mcls.evaluation.grid import GridResult, OnStep, steps
+from mcls.evaluation.grid import OnStep, steps
+from mcls.evaluation.grid_result import GridResult
 from mcls.evaluation.metrics import ERROR
 from mcls.evaluation.protocols import five_by_two, hold_out_rows
 from mcls.evaluation.statistics import TestResult, ftest_5x2cv

@@ -111,7 +111,7 @@ def _try_out(machine: Any, held: int) -> None:
         raise McLsError(f"it claims {d!r} features, and its arrays have {held} values")
     classes = machine.classes_
     if not isinstance(classes, np.ndarray) or classes.ndim != 1 or len(classes) < 2:
-        raise McLsError("its classes are no list")
+        raise McLsError("its classes are not a list")
     rows = np.outer([0.0, 0.5, 1.0], np.ones(int(d)))
     names = getattr(machine, "feature_names_in_", None)
     with warnings.catch_warnings(), np.errstate(all="ignore"):

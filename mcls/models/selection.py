@@ -13,7 +13,8 @@ from mcls.errors import McLsError
 from mcls.evaluation.conformal import ConformalSets
 from mcls.evaluation.costs import check_costs
 from mcls.evaluation.folds import EQUAL_ROWS
-from mcls.evaluation.grid import GridResult, OnStep
+from mcls.evaluation.grid import OnStep
+from mcls.evaluation.grid_result import GridResult
 from mcls.evaluation.metrics import ERROR, Metric, read_metrics
 from mcls.evaluation.protocols import Outcome
 from mcls.evaluation.scoring import mean_over_folds

@@ -55,7 +55,9 @@ def to_state(estimator: Any) -> tuple[dict[str, Any], list[Array]]:
     except McLsError:
         known = False
     if not known:
-        raise McLsError(f"only a registered machine can be saved, and {name} is none (mcls machines lists them)")
+        raise McLsError(
+            f"only a registered machine can be saved, and {name} is not one (mcls machines lists them)"
+        )
     arrays: list[Array] = []
     params = estimator.get_params(deep=False)
     check_labelbook(params.get("labelbook"))
@@ -70,7 +72,7 @@ def to_state(estimator: Any) -> tuple[dict[str, Any], list[Array]]:
 
 
 def from_state(state: Any, arrays: list[Array]) -> Any:
-    """Make the machine again. Raises all sorts of errors on values that are no state; see ``saving.load``."""
+    """Make the machine again. Raises all sorts of errors on values that are not a state; see ``saving.load``."""
     if set(state) != {"class", "params", "fitted"}:
         raise McLsError("no machine is described")
     cls = machine_class(state["class"])
@@ -82,7 +84,7 @@ def from_state(state: Any, arrays: list[Array]) -> Any:
     machine.check_parameters()
     for key, value in state["fitted"].items():
         if not key.isidentifier() or not key.endswith("_") or key.startswith("_"):
-            raise McLsError(f"{key[:80]!r} is no fitted attribute")
+            raise McLsError(f"{key[:80]!r} is not a fitted attribute")
         setattr(machine, key, _decode(value, arrays))
     return machine
 
@@ -162,6 +164,6 @@ def _part(name: Any, attributes: dict[str, Any]) -> Any:
     made = cls.__new__(cls)
     for key, value in attributes.items():
         if not key.isidentifier() or key.startswith("_"):
-            raise McLsError(f"{key[:80]!r} is no attribute of {name}")
+            raise McLsError(f"{key[:80]!r} is not an attribute of {name}")
         vars(made)[key] = value  # also of a frozen class
     return made

@@ -97,7 +97,7 @@ def open_table(model: TableModel, path: Path, form: TableFormat | None = None) -
 
 def _check_names(model: TableModel, wanted: list[str], line: int, head: list[str]) -> None:
     """Refuse a first row that is not a header with the model's columns."""
-    # Of a model's names only those that are no numbers tell a header: a cell may be 0, and a column too.
+    # Of a model's names only those that are not numbers tell a header: a cell may be 0, and a column too.
     named = any(name in head for name in wanted if parse_number(name) is None)
     figure = next((cell for cell in head if parse_number(cell) is not None and cell not in wanted), None)
     if not named and figure is not None and not set(wanted) <= set(head):

@@ -101,7 +101,7 @@ class TableModel:
         if width != self.estimator.n_features_in_:
             raise McLsError(f"its columns give {width} features, its machine has {self.estimator.n_features_in_}")
         if not all(isinstance(name, str) for name in self.classes):
-            raise McLsError("its classes are no text")
+            raise McLsError("its classes are not text")
 
     @property
     def classes(self) -> list[str]:
@@ -162,7 +162,7 @@ class TableModel:
     def encode(self, table: Any, strict: bool = False) -> Array:
         """Features (m, d) of a table, in any of the forms that ``predict`` takes.
 
-        A text that the training table did not hold is none of the known ones, with a warning; ``strict`` refuses it.
+        A text that the training table did not hold counts as none of the known ones, and warns; ``strict`` refuses it.
         """
         if not hasattr(table, "keys"):
             table = self._named(table)

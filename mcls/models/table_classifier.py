@@ -62,7 +62,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
     drop, keep, categorical, ordinal, missing
         What columns are for: see :class:`~mcls.data.formats.ColumnRules`.
     strict : bool
-        Refuse a text that the training rows did not have; otherwise it is none of the known ones, with a warning.
+        Refuse a text that the training rows did not have; otherwise it counts as none of the known ones, and warns.
 
     Attributes
     ----------

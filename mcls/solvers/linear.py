@@ -99,6 +99,17 @@ def solve_spd(A: Array, R: Array) -> Array:
     return factor.solve(R)
 
 
+def independent_rows(A: Array) -> tuple[Array, Array]:
+    """U (m, r) with orthonormal columns and UᵀA (r, n) of full row rank, so that UᵀAβ = 0 says Aβ = 0.
+
+    The label vectors of a zero-sum labelbook are dependent, and a solver needs r = rank(A) of their rows only. A
+    multiplier ν of UᵀA is the multiplier Uν of A.
+    """
+    U, s, _ = np.linalg.svd(A, full_matrices=False)
+    U = U[:, s > 1e-10 * max(float(s.max(initial=0.0)), np.finfo(float).tiny)]
+    return U, U.T @ A
+
+
 def blocked_cholesky(A: Array, block: int = 2048) -> tuple[Array, int]:
     """Lower factor L (n, n) of A = LLᵀ by blocks of columns, and 0; or what there is and 1 if A is not definite.
 

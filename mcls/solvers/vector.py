@@ -14,7 +14,7 @@ from scipy.linalg import lapack, solve_triangular
 from scipy.optimize import linprog
 
 from mcls.errors import McLsError
-from mcls.solvers.linear import SMALLEST_RCOND, Factor, solve_spd, warn_of_lost_digits
+from mcls.solvers.linear import SMALLEST_RCOND, Factor, independent_rows, solve_spd, warn_of_lost_digits
 from mcls.solvers.lsm import BIAS_DECIMALS, add_ridge, indicators
 from mcls.solvers.spectrum import Spectrum
 from mcls.solvers.weights import weigh
@@ -76,16 +76,6 @@ def refuse_degenerate(B: Array, *, signed: bool) -> None:
 # vo-LSSVM ---------------------------------------------------------------------------------------------------
 
 
-def independent_labels(B: Array) -> tuple[Array, Array]:
-    """Orthonormal basis U (p, r) of the span of the label vectors B (p, ℓ), and their coordinates UᵀB (r, ℓ).
-
-    A zero-sum labelbook has dependent entries; the constraint Yβ = 0 (21) is taken in r = rank(B) of them.
-    """
-    U, s, _ = np.linalg.svd(B, full_matrices=False)
-    U = U[:, s > 1e-10 * s[0]]
-    return U, U.T @ B
-
-
 def fit_lssvm(K: Array, y: Array, L: Array, gamma: float, w: Array | None = None) -> Array:
     """Solve (H + I/γ)β = 1, or with weights (H + (γW)⁻¹)β = 1, for β (n,)."""
     K, root = weigh(K, w)
@@ -99,7 +89,7 @@ def fit_lssvm_bias(K: Array, y: Array, B: Array, gamma: float, w: Array | None =
     [ Yᵀ  H + I/γ ] [β] = [1]
     """
     K, root = weigh(K, w)
-    U, C = independent_labels(B)
+    U, C = independent_rows(B)  # the constraint Yβ = 0 (21), in r = rank(B) of its rows
     Y = C[:, y] * root
     right = np.column_stack([root, Y.T])  # (n, 1 + r)
     u = solve_spd(add_ridge(K * (B.T @ B)[np.ix_(y, y)], 1 / gamma), right)
@@ -137,7 +127,7 @@ def sweep_lssvm(
     largest = 1.0 if w is None else w.max()
     K_weighed, root = weigh(K, None if w is None else w / largest)
     spectrum = Spectrum.of(K_weighed * L[np.ix_(y, y)], label_blocks(y, L))
-    U, C = independent_labels(B)
+    U, C = independent_rows(B)  # the constraint Yβ = 0 (21), in r = rank(B) of its rows
     Y = C[:, y] * root
     right = np.column_stack([root, Y.T]) if bias else root[:, None]
     shifts = 1 / (largest * np.asarray(gammas, dtype=float))

@@ -96,7 +96,7 @@ def test_csv_of_many_machines_is_one_table_and_the_ranks_are_in_a_file(call):
     assert ranks["average_rank"].round(2).to_dict() == table.loc["average rank"].to_dict()
     assert ranks["friedman_p"].nunique() == 1
     _, out, _ = call(*machines, *SETS, "--csv", "--ftest")
-    assert len(pd.read_csv(io.StringIO(out))) == 6  # a row a data set and pair, and nothing else
+    assert len(pd.read_csv(io.StringIO(out))) == 6  # a row per data set and pair, and nothing else
 
 
 def test_a_table_of_ones_own(call, tmp_path):

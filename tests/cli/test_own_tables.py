@@ -150,7 +150,7 @@ def test_parquet_and_csv_give_the_same_model_and_predictions(place, tmp_path):
         (["--decimal", ";"], "the decimal mark is a point or a comma"),
         (["--delimiter", ";", "--decimal", ";"], "the decimal mark is a point or a comma"),
         (["--encoding", "latin-99"], "unknown encoding 'latin-99'; did you mean"),
-        (["--ordinal", "farbe"], "'farbe' is no order"),
+        (["--ordinal", "farbe"], "'farbe' is not an order"),
         (["--ordinal", "frbe=a<b"], "did you mean 'farbe'"),
         (["--categorical", "filale"], "did you mean 'filiale'"),
         (["--drop", "notes*"], "unknown column"),

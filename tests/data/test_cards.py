@@ -116,7 +116,7 @@ def test_the_unchanged_card_passes() -> None:
         ({"files__0__sources": []}, "files.0.sources: "),
         ({"files__0__sources__0__url": "ftp://example.org/iris"}, "http://, https:// or file://"),
         ({"table": "/etc/passwd"}, "table: "),
-        ({"options__features__default": "none"}, "the default 'none' is none of: all"),
+        ({"options__features__default": "none"}, "the default 'none' is not one of: all"),
     ],
 )
 def test_a_wrong_card_is_refused_by_field(changes: dict, complaint: str) -> None:

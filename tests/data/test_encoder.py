@@ -111,7 +111,7 @@ def test_one_hot_rows_differ_by_a_squared_distance_of_two():
         (np.arange(10), True),
         (np.arange(5, 105, 5), True),
         (-np.arange(10), True),
-        (np.arange(9), False),  # in so few rows it is no surprise
+        (np.arange(9), False),  # in so few rows it does not surprise
         (np.arange(10) / 2, False),
         (np.arange(10) + 0.5, False),
         (np.zeros(10), False),

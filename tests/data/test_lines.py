@@ -1,4 +1,4 @@
-"""Files that are no text tables: what they are, and what to do with them."""
+"""Files that are not text tables: what they are, and what to do with them."""
 
 from __future__ import annotations
 

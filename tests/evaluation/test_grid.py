@@ -14,7 +14,8 @@ from mcls import ECOC, ELM, RLSC, OneLSM, VoLSSVM, VoRLS
 from mcls.data import load_dataset
 from mcls.errors import McLsError
 from mcls.evaluation.folds import class_half_split, make_folds, stratified_folds
-from mcls.evaluation.grid import choose, search
+from mcls.evaluation.grid import search
+from mcls.evaluation.grid_result import choose
 from mcls.evaluation.parameter_grids import expand_grid, parse_values
 from mcls.evaluation.scaling import to_range
 from mcls.labelbooks import LABELBOOKS

@@ -199,7 +199,7 @@ def test_rows_too_few_to_choose_from_are_refused_before_anything_runs(protocol):
     few = np.array([0, 0, 1, 1])
     with pytest.raises(McLsError, match=f"too few for 'protocol: {protocol}'"):
         check_splits(Rows(few), protocol, settings)
-    check_splits(Rows(few), protocol, settings, chooses=False)  # nothing to choose: two rows a class will do
+    check_splits(Rows(few), protocol, settings, chooses=False)  # nothing to choose: two rows per class will do
     check_splits(Rows(np.repeat([0, 1], 4)), protocol, settings)
     check_splits(Rows(few), "published", settings)
 

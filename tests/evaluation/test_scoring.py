@@ -13,7 +13,8 @@ from mcls.data import load_dataset
 from mcls.errors import McLsError
 from mcls.evaluation import protocols
 from mcls.evaluation.folds import make_folds, stratified_folds
-from mcls.evaluation.grid import choose, search
+from mcls.evaluation.grid import search
+from mcls.evaluation.grid_result import choose
 from mcls.evaluation.metrics import METRICS, read_metrics
 from mcls.evaluation.scaling import to_range
 from mcls.evaluation.scoring import Scoring

@@ -97,7 +97,7 @@ def test_equivalent_labelbooks_are_one_cell_and_others_are_not():
         assert [row.labelbook for row in laid.rows] == books
         assert len(laid.cells) == different
         assert laid.n_shared == 5 - different
-    # Where time is measured, each is run; and Fisher's book is no one-per-class book.
+    # Where time is measured, each is run; and Fisher's book is not a one-per-class book.
     assert len(plan_of(machines={"name": "oneLSM", "labelbook": books}, replicates=1, timing=True).cells) == 5
     assert plan_of(machines={"name": "oneLSM", "labelbook": ["pm1", "fisher"]}, replicates=1).n_shared == 0
     # Another decision rule is not covered by the theorem.

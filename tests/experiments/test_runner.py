@@ -384,7 +384,7 @@ def test_warnings_are_recorded_and_told(tmp_path, monkeypatch):
 
 
 def test_stopping_two_workers_is_quiet(tmp_path):
-    # Features scaled to [-1, 1] are no counts: the machine refuses them, in every process.
+    # Features scaled to [-1, 1] are not counts: the machine refuses them, in every process.
     experiment = make_experiment(tmp_path, machines=["sk:MultinomialNB", "ovO"], replicates=20)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -12,7 +12,8 @@ from sklearn.svm import SVC
 from mcls.data import load_dataset
 from mcls.errors import McLsError
 from mcls.evaluation.folds import stratified_folds
-from mcls.evaluation.grid import choose, search
+from mcls.evaluation.grid import search
+from mcls.evaluation.grid_result import choose
 from mcls.evaluation.parameter_grids import effective_grid
 from mcls.machines.registry import get_machine
 from mcls.models.selection import select

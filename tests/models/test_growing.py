@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mcls.evaluation.grid import GridResult
+from mcls.evaluation.grid_result import GridResult
 from mcls.models import growing, selection
 from mcls.models.grids import Ladder
 

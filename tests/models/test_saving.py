@@ -110,9 +110,9 @@ def my_kernel(A, B):
         (lambda: mcls.ECOC(base=RidgeClassifier()).fit(X, Y), "ECOC.base is an object of class RidgeClassifier"),
         (
             lambda: RidgeClassifier().fit(X, Y),
-            "only a registered machine can be saved, and RidgeClassifier is none",
+            "only a registered machine can be saved, and RidgeClassifier is not one",
         ),
-        (lambda: CalibratedClassifierCV(mcls.OneLSM()).fit(X, Y), "CalibratedClassifierCV is none"),
+        (lambda: CalibratedClassifierCV(mcls.OneLSM()).fit(X, Y), "CalibratedClassifierCV is not one"),
         (lambda: mcls.ELM(random_state=np.random.RandomState(1)).fit(X, Y), "an object of class RandomState"),
         (lambda: mcls.OneLSM(), "not fitted"),
     ],
@@ -266,7 +266,7 @@ GOOD = ("model.json", b'{"format": 1}')
         ([GOOD, ("arrays/0.npy", npy(np.zeros(10**5)).replace(b"(100000,)", b"(9**999,)"))], {}, "array"),
         ([GOOD, ("arrays/0.npy", npy(np.zeros(3, dtype="M8[s]")))], {}, "kind that a model"),
         ([GOOD, ("arrays/0.npy", b"\x93NUMPY\x09\x00")], {}, "cannot be read"),
-        ([GOOD, ("arrays/0.npy", npy(np.array(["ab"])).replace(b"a\0\0\0", b"\xff\xff\xff\xff"))], {}, "no text"),
+        ([GOOD, ("arrays/0.npy", npy(np.array(["ab"])).replace(b"a\0\0\0", b"\xff\xff\xff\xff"))], {}, "not text"),
     ],
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore:Duplicate name")

@@ -135,7 +135,7 @@ def test_a_grid_of_text_holds_ranges_values_and_lists():
         ({"machine": "auto"}, r"mcls.models.ranking.rank\(X, y\)"),
         ({"grid": "gama=1"}, "did you mean 'gamma'"),
         ({"grid": "papre"}, "did you mean 'paper'"),
-        ({"grid": "sigma=0.5,1,2"}, r"'sigma=0.5,1,2' is no grid; .* sigma=0.5\+1\+2 for a list"),
+        ({"grid": "sigma=0.5,1,2"}, r"'sigma=0.5,1,2' is not a grid; .* sigma=0.5\+1\+2 for a list"),
         ({"grid": {"gama": [1]}}, "did you mean 'gamma'"),
         ({"grid": {"gamma": [-1]}}, "gamma must be a positive number"),
         ({"machine": "oneLMS"}, "did you mean 'oneLSM'"),

@@ -136,7 +136,7 @@ def test_growth_is_read_from_the_bench_s_tables(tmp_path):
     assert read_bench(tmp_path / "classes.csv", "l") == [(2, 1.0)]
     figure = growth(tmp_path)
     assert figure is not None
-    assert len(figure.axes) == 1  # one class count alone is no curve
+    assert len(figure.axes) == 1  # one class count alone is not a curve
     assert growth(tmp_path / "nowhere") is None
 
 

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mcls.errors import McLsError
-from mcls.evaluation.grid import Choice, GridResult, choose, losses
+from mcls.evaluation.grid import Choice
+from mcls.evaluation.grid_result import GridResult, choose, losses
 from mcls.evaluation.protocols.base import (
     Fold,
     Inside,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mcls.evaluation.folds import LEAVE_ONE_GROUP_OUT, LEAVE_ONE_OUT
-from mcls.evaluation.grid import GridResult
+from mcls.evaluation.grid_result import GridResult
 from mcls.evaluation.protocols.base import (
     Fold,
     Protocol,

@@ -113,7 +113,7 @@ def _accuracy(kernel: str, table_id: str, studies: Studies) -> Table:
             f"Half of each class for training, {repeats} repeats, raw features; mean ± standard deviation. "
             "Ecoli without its two classes of two rows.",
             "CV: parameters chosen by cross-validation inside the training half. ORACLE: the best point on the test "
-            "half itself. It is no estimate of anything: it is shown because the published gains look like it, as one "
+            "half itself. It does not estimate anything: it is shown because the published gains look like it, as one "
             "more free parameter always helps such a choice.",
             "Average: the mean over the data sets of the accuracies and of the deviations; the paper's from its "
             "rows, which gives what it prints.",

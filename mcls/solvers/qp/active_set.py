@@ -26,7 +26,8 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from mcls.errors import McLsError
-from mcls.solvers.qp.base import RIDGE, independent_rows
+from mcls.solvers.linear import independent_rows
+from mcls.solvers.qp.base import RIDGE
 
 Array = np.ndarray
 

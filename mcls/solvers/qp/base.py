@@ -91,14 +91,3 @@ def box_kkt_residual(
     natural = np.abs(beta / scale - np.clip(beta / scale - gradient, 0.0, upper / scale))
     residual = max(float(natural.max(initial=0.0)), infeasible)
     return residual if np.isfinite(residual) else np.inf
-
-
-def independent_rows(A: Array) -> tuple[Array, Array]:
-    """U (m, r) with orthonormal columns and UᵀA (r, n) of full row rank, so that UᵀAβ = 0 says Aβ = 0.
-
-    A zero-sum labelbook has dependent rows, and a solver needs the others only. A multiplier ν of UᵀA is the
-    multiplier Uν of A.
-    """
-    eigenvalues, U = np.linalg.eigh(A @ A.T)
-    U = U[:, eigenvalues > 1e-12 * max(float(eigenvalues.max(initial=0.0)), np.finfo(float).tiny)]
-    return U, U.T @ A

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mcls.solvers.qp.base import independent_rows
+from mcls.solvers.linear import independent_rows
 
 Array = np.ndarray
 

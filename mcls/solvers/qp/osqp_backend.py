@@ -6,7 +6,7 @@ import numpy as np
 import osqp
 from scipy import sparse
 
-from mcls.solvers.qp.base import independent_rows
+from mcls.solvers.linear import independent_rows
 
 Array = np.ndarray
 
