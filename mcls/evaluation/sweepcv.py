@@ -25,7 +25,7 @@ from mcls.evaluation.grid import sweep_points
 from mcls.evaluation.scorers import FoldScores, NotSwept, recognised, score_points
 from mcls.machines.base import BaseMachine
 from mcls.machines.calibrated import calibration_folds
-from mcls.solvers.calibration import calibrate
+from mcls.solvers.calibration import DECIDE, calibrate
 from mcls.solvers.weights import check_weights
 
 Array = np.ndarray
@@ -245,6 +245,8 @@ class _Search:
         if min(len(classes) for classes in present) < 2:
             raise NotSwept("a training fold of one class, which cannot be fitted")
         calibrated = machine.calibration is not None or any("calibration" in point for point in points)
+        if DECIDE in {machine.calibration, *(point.get("calibration") for point in points)}:
+            raise NotSwept("a calibrated map that decides the class")
         inner = [self._inner_folds(X, fold) for fold in folds] if calibrated else []
         every = [*folds, *(fold for of in inner for fold in of[1])]
         y = np.asarray(self.y)

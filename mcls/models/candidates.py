@@ -40,6 +40,7 @@ from mcls.evaluation.protocols import (
 from mcls.evaluation.protocols.base import MOST_REPEATS
 from mcls.evaluation.protocols.nested_folds import MOST_FOLDS, NestedFolds, search_with_nested
 from mcls.evaluation.task import Task, named_weights
+from mcls.machines.base import BaseMachine
 from mcls.machines.foreign import as_machine
 from mcls.machines.registry import MACHINES, Machine, get_machine
 from mcls.models import grids, growing
@@ -144,6 +145,11 @@ class TrainingRows:
         return [self.splits, *(make_folds(y, self.inner_folds, seed, groups) for seed in seeds)]
 
     @property
+    def weights_of_search(self) -> Array | None:
+        """The weights of the rows that the search uses."""
+        return None if self.weights is None else self.weights[self.rows]
+
+    @property
     def n_independent(self) -> int:
         """How many rows the search uses, a group of rows counted once."""
         return len(self.rows if self.groups is None else np.unique(self.groups[self.rows]))
@@ -168,8 +174,9 @@ class Candidate:
         grid: Any,
         metrics: tuple[Metric, ...],
         on_step: OnStep | None = None,
+        near: float = 0.0,
     ) -> Candidate:
-        """Check everything that can be checked before the work begins."""
+        """Check everything that can be checked before the work begins; ``near`` is that of ``Task``."""
         entry, estimator, options = named_machine(machine)
         if estimator.get_params(deep=False).get("kernel") == "precomputed":
             raise McLsError("a kernel is chosen here from the rows themselves: give another than 'precomputed'")
@@ -192,6 +199,7 @@ class Candidate:
             groups=groups_of(data.groups, rows),
             weights=None if data.weights is None else data.weights[rows],
             metrics=metrics,
+            near=near,
             on_step=on_step,
         )
         ladders = {name: ladder for name, ladder in ladders.items() if name in values}
@@ -241,9 +249,13 @@ class Candidate:
             found = sweep(None, self.task.grid)
             if self.ladders:
                 found = grids.extend(found, self.ladders, lambda grid: sweep(None, grid), self.entry.smoother)
+        if self.task.near:
+            tests = np.concatenate(found.tests)
+            kept = {i: np.concatenate(scores) for i, scores in found.scores.items()}
+            found = replace(found, best=self.task.settled(found, range(len(found.tests)), kept, tests))
         if nested is None:
             return found, None
-        return found, nested.outcomes(reduce(GridResult.joined, parts), self.entry.smoother)
+        return found, nested.outcomes(reduce(GridResult.joined, parts), self.task)
 
     @property
     def _certifies(self) -> bool:
@@ -339,6 +351,8 @@ def _searched(estimator: Any, grid: Mapping[str, list[Any]], n: int) -> Any:
     """A copy of the machine to cross-validate on n rows; with a landmark for every row it is the exact one."""
     made = type(estimator)(**estimator.get_params(deep=False))
     parameters = made.get_params(deep=False)
+    if isinstance(made, BaseMachine) and "calibration" in parameters:
+        made.set_params(calibration=None)  # the scores that a search gives are those before any map
     if parameters.get("solver") == "nystrom" and "n_landmarks" not in grid:
         made.set_params(solver="exact" if parameters["n_landmarks"] >= n else "nystrom")
     return made

@@ -26,18 +26,16 @@ from mcls.machines.base import BaseMachine
 from mcls.machines.registry import get_machine
 from mcls.models.candidates import Say
 from mcls.models.judging import Confusion
-from mcls.models.ranking import AUTO_MACHINES, Ranking, rank
+from mcls.models.ranking import AUTO, AUTO_MACHINES, BEST, BEST_MACHINES, Ranking, rank
 from mcls.models.selection import AS_FLAGS, Selection, select
 from mcls.models.state import check_labelbook, machine_class
 from mcls.models.table import Facts, TableModel
 from mcls.plugins import origin_of
 from mcls.specs import format_spec, parse_spec
 
-AUTO = "auto"
-
 
 class Fitted(NamedTuple):
-    """The model, how it was chosen, the confusion out of fold (nested, if asked for), and with ``auto`` the ranking."""
+    """The model, how it was chosen, the confusion out of fold (nested, if asked for), and of several the ranking."""
 
     model: TableModel
     selection: Selection
@@ -48,7 +46,7 @@ class Fitted(NamedTuple):
 def fit_table(
     path: Path | str,
     target: str | int = -1,
-    machine: str = "oneLSM",
+    machine: str = BEST,
     grid: Any = "auto",
     *,
     form: TableFormat | None = None,
@@ -69,7 +67,8 @@ def fit_table(
 ) -> Fitted:
     """Fit a machine to a table of your own; see ``mcls.data.encoder`` for how columns become features.
 
-    ``machine`` is a name with options, or ``auto`` for the best of the fast ones; ``target`` is that of
+    ``machine`` is a name with options, ``best`` for a choice among a few that is judged as a whole (see
+    ``mcls.models.contest``), or ``auto`` for all fast ones and a test of the best two; ``target`` is that of
     ``mcls.data.load_table``; ``group`` and ``weight`` name columns, ``costs`` is the file of the matrix of the metric
     ``cost``; the others are those of ``mcls.select``.
     """
@@ -89,11 +88,15 @@ def fit_table(
 
 def check_machine(machine: str, grid: Any, class_weight: str | None = None) -> None:
     """Refuse before the work what cannot be done or saved."""
-    automatic = machine.strip().lower() == AUTO
-    if not automatic:
-        _check_savable(_weighing(machine, class_weight))
-    elif isinstance(grid, str) and "=" in grid:
+    for each in several(machine) or [machine]:
+        _check_savable(_weighing(each, class_weight))
+    if machine.strip().lower() == AUTO and isinstance(grid, str) and "=" in grid:
         raise McLsError("ranges belong to one machine: name it, or give --machine auto the grid auto or paper")
+
+
+def several(machine: str) -> tuple[str, ...]:
+    """The machines that ``best`` and ``auto`` stand for; none for the name of one machine."""
+    return {BEST: BEST_MACHINES, AUTO: AUTO_MACHINES}.get(machine.strip().lower(), ())
 
 
 def _weighing(machine: str, class_weight: str | None) -> str:
@@ -151,9 +154,9 @@ def fit_columns(
     X = encoder.features(values, Reading())
     y = np.array(labels.levels)[labels.codes]
     ranking = None
-    if machine.strip().lower() == AUTO:
-        machines = [_weighing(name, class_weight) for name in AUTO_MACHINES]
-        selection, ranking = rank(X, y, grid, machines, **settings)
+    if several(machine):
+        machines = [_weighing(name, class_weight) for name in several(machine)]
+        selection, ranking = rank(X, y, grid, machines, test=machine.strip().lower() == AUTO, **settings)
     else:
         selection = select(X, y, _weighing(machine, class_weight), grid, **settings)
     # As read, not as scaled: a table of numbers has the fingerprint that load_table gives it.

@@ -176,3 +176,17 @@ def votes(values: Array, n_classes: int) -> Array:
     largest = np.abs(total).max(axis=-1, keepdims=True)
     np.divide(total, largest, out=total, where=largest > 0)
     return score + total / 5  # half-votes differ by at least 1/2 > 2/5
+
+
+def soft_votes(values: Array, n_classes: int) -> Array:
+    """Class scores (..., ℓ) of pairwise values (..., pairs): their sums, no value counting more than one vote.
+
+    Votes say nothing of how sure a pair is, and many classes of a row have equally many; these sums do, and so their
+    probabilities are the better ones.
+    """
+    score = np.zeros((*values.shape[:-1], n_classes))
+    at_most_one = np.clip(values, -1.0, 1.0)
+    for p, (a, b) in enumerate(class_pairs(n_classes)):
+        score[..., a] += at_most_one[..., p]
+        score[..., b] -= at_most_one[..., p]
+    return score
