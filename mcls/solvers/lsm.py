@@ -134,13 +134,14 @@ def sweep_pairs(
     pairs = class_pairs(n_classes)
     largest = 1.0 if w is None else w.max()
     shifts = np.asarray(gammas, dtype=float) / largest
-    results = [np.full((len(gammas), len(test), len(pairs)), np.nan) for test in tests]
+    results = [np.full((len(gammas), len(pairs), len(test)), np.nan) for test in tests]  # long rows to write
     for p, (a, b) in enumerate(pairs):
         rows = np.flatnonzero((y == a) | (y == b))
         place_of = np.full(len(y), -1)
         place_of[rows] = np.arange(len(rows))
         members = [place_of[test][place_of[test] >= 0] for test in tests]
-        B, root = weigh(K[np.ix_(rows, rows)], None if w is None else w[rows] / largest)
+        K_rows = K[:, rows]
+        B, root = weigh(K_rows[rows], None if w is None else w[rows] / largest)
         spectrum = Spectrum.of(B)
         keeps = spectrum.keeps_digits(shifts)
         if not keeps.any():
@@ -152,11 +153,11 @@ def sweep_pairs(
             for places, left_out in solved.runs:
                 without = solved.left_out_solutions(left_out)[..., 0]  # (γ, k, m)
                 for i, place in enumerate(touched[at] for at in places):
-                    results[place][kept[part], :, p] = (root * without[:, i]) @ K[np.ix_(tests[place], rows)].T
+                    results[place][kept[part], p] = (root * without[:, i]) @ K_rows[tests[place]].T
         whole = spectrum.solve(shifts[kept], targets)[..., 0] if len(touched) < len(tests) else None  # (γ, m)
         for place in set(range(len(tests))).difference(touched):
-            results[place][kept, :, p] = (root * whole) @ K[np.ix_(tests[place], rows)].T
-    return results
+            results[place][kept, p] = (root * whole) @ K_rows[tests[place]].T
+    return [np.swapaxes(values, 1, 2) for values in results]
 
 
 def votes(values: Array, n_classes: int) -> Array:
