@@ -24,7 +24,7 @@ from mcls.evaluation.folds import (
     require_groups,
     row_groups,
 )
-from mcls.evaluation.grid import OnStep
+from mcls.evaluation.grid import OnStep, sweep_points
 from mcls.evaluation.grid_result import GridResult
 from mcls.evaluation.metrics import Metric
 from mcls.evaluation.parameter_grids import effective_grid
@@ -215,8 +215,9 @@ class Candidate:
     ) -> tuple[GridResult, list[list[Outcome]] | None]:
         """Cross-validate the grid on the rows of the search; an automatic one is narrowed down and extended.
 
-        ``keep_scores`` keeps the scores of the best points on all rows, where machines that certify their classes
-        give them as nearly as that takes. With ``partitions``, what ``nested`` would find comes beside: the folds of
+        ``keep_scores`` keeps the scores of the best points on all rows. Machines that certify their classes give them
+        as nearly as that takes; those of the chosen point are then computed again, exactly, where that takes no longer
+        than the search may. With ``partitions``, what ``nested`` would find comes beside: the folds of
         the search and the nested ones share every decomposition, and the former alone say how the grid goes on.
         """
         grid = self.task.grids[0]
@@ -253,9 +254,21 @@ class Candidate:
             tests = np.concatenate(found.tests)
             kept = {i: np.concatenate(scores) for i, scores in found.scores.items()}
             found = replace(found, best=self.task.settled(found, range(len(found.tests)), kept, tests))
+        if keep_scores and self._certifies and inverse.OPERATIONS * len(self.task.y) ** 3 <= growing.OPERATIONS:
+            found = self._with_exact_scores(found, data.splits, threads)
         if nested is None:
             return found, None
         return found, nested.outcomes(reduce(GridResult.joined, parts), self.task)
+
+    def _with_exact_scores(self, found: GridResult, folds: Sequence[Fold], n_threads: int) -> GridResult:
+        """The scores of the chosen point from a factorisation; its classes are the same."""
+        task = self.task
+        with threadpool_limits(1):
+            points = sweep_points(
+                task.estimator, task.X, task.y, [found.best_point], folds, task.n_classes, task.weights, n_threads
+            )
+            ((_, scores),) = points
+        return replace(found, kept=[{**found.scores, found.best: [of_fold[0] for of_fold in scores]}])
 
     @property
     def _certifies(self) -> bool:

@@ -13,6 +13,7 @@ from mcls.evaluation.folds import make_folds
 from mcls.evaluation.grid import search
 from mcls.evaluation.metrics import ERROR
 from mcls.evaluation.scaling import to_range
+from mcls.models.candidates import Candidate, TrainingRows
 from mcls.models.contest import Standing, best_of
 from mcls.models.ranking import BEST_MACHINES, rank
 from mcls.seeds import derive
@@ -128,3 +129,17 @@ def test_without_probabilities_no_map_decides_and_with_many_rows_one_machine_is_
     said = []
     rank(X, y, folds=3, say=said.append)
     assert any("there is no choice of machines: oneLSM" in text for text in said)
+
+
+def test_the_scores_that_calibrate_are_exact_after_a_certified_search(monkeypatch):
+    data = load_dataset("vowel")
+    X, y = to_range(data.X), data.y
+    monkeypatch.setattr("mcls.solvers.lanczos.FROM_ROWS", 500)  # 528 rows
+    monkeypatch.setattr("mcls.evaluation.grid._THREADS_UP_TO", 100)
+    rows = TrainingRows.read(X, y, folds=3, seed=0, groups=None, sample_weight=None, say=None)
+    candidate = Candidate.read(rows, "oneLSM", {"gamma": [0.1, 1.0], "sigma": [1.0]}, (ERROR,))
+    found, _ = candidate.search(rows, keep_scores=True)
+    machine = OneLSM(**found.best_point)
+    for (train, test), scores in zip(rows.splits, found.scores[found.best]):
+        exact = machine.fit(X[train], y[train]).decision_function(X[test])
+        np.testing.assert_allclose(scores, exact, atol=1e-9)
