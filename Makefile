@@ -39,8 +39,8 @@ docs: .venv/docs.stamp  ## The documentation site with its gallery, into docs/_b
 test-oldest:  ## The tests with the lowest versions that pyproject.toml allows, in an environment of their own.
 	rm -rf .venv-oldest
 	$(PYTHON) -m venv .venv-oldest
-	$(PYTHON) .ci/oldest.py dask dev > .venv-oldest/constraints.txt
-	.venv-oldest/bin/pip install --quiet --disable-pip-version-check -c .venv-oldest/constraints.txt '.[dask,dev]'
+	$(PYTHON) .ci/oldest.py dask test > .venv-oldest/constraints.txt
+	.venv-oldest/bin/pip install --quiet --disable-pip-version-check -c .venv-oldest/constraints.txt '.[dask,test]'
 	$(ONE_THREAD) .venv-oldest/bin/pytest -q -n $(JOBS) tests
 
 release-check:  ## Wheel and sdist, each installed in an empty environment, and the tour.

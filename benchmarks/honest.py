@@ -14,7 +14,8 @@ from mcls import OneLSM
 from mcls.evaluation.folds import make_folds, stratified_folds, stratified_halves
 from mcls.evaluation.grid import search
 from mcls.evaluation.permutations import permutation_test
-from mcls.evaluation.protocols import NestedFolds, nested_fold_outcomes
+from mcls.evaluation.protocols import NestedFolds
+from mcls.evaluation.protocols.nested_folds import search_with_nested
 from mcls.evaluation.statistics import honest_interval, wilson
 from mcls.evaluation.task import Task
 
@@ -88,10 +89,13 @@ def interval_of_the_honest_error(splits: int = 200) -> Iterator[Row]:
                 half, other = stratified_halves(y, seed)
                 task = Task(OneLSM(), X[half], y[half], grid, "none", smoother={"gamma": 1, "sigma": 1})
                 folds = make_folds(y[half], 10, seed)
-                (outcomes,) = nested_fold_outcomes(task, [folds])
+                nested = NestedFolds.of([folds], len(half))
+                flat, found_nested = search_with_nested(task, X[half], folds, nested)
+                (outcomes,) = nested.outcomes(found_nested, task)
                 wrong = sum(int((o.predictions != y[half][o.test]).sum()) for o in outcomes)
-                best = task.search(X[half], folds).best_point
-                seen = float(np.mean(OneLSM(**best).fit(X[half], y[half]).predict(X[other]) != y[other]))
+                seen = float(
+                    np.mean(OneLSM(**flat.best_point).fit(X[half], y[half]).predict(X[other]) != y[other])
+                )
                 error, n = wrong / len(half), len(half)
                 for found, (low, high) in (
                     (covered, honest_interval(error, n, 10, len(other))),  # noqa: B023

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from .reporting.browser import CHROMIUM, Browser
+from .reporting.tex import PDFLATEX, compile_latex
 
 MCLS = [sys.executable, "-m", "mcls"]
 
@@ -83,7 +84,11 @@ def test_a_study_of_tables_of_the_world_killed_and_resumed(tmp_path):
     assert f"{kept} reused" in out
     assert "tests against oneLSM" in out
     run(tmp_path, "tables", "study", "--against", "oneLSM")
-    assert "\\toprule" in (tmp_path / "results/study/tables/study-balanced-error.tex").read_text(encoding="utf-8")
+    made = [path.read_text(encoding="utf-8") for path in sorted((tmp_path / "results/study/tables").glob("*.tex"))]
+    assert len(made) > 2
+    assert all("\\toprule" in text for text in made)
+    if PDFLATEX is not None:
+        compile_latex(made, tmp_path)
     assert "study-ranks.svg" in run(tmp_path, "plot", "ranks", "study")
     run(tmp_path, "report", "study")
     run(tmp_path, "export", "study", "-o", "r.csv")
@@ -96,3 +101,9 @@ def test_a_study_of_tables_of_the_world_killed_and_resumed(tmp_path):
         browser.open((tmp_path / "results/study/report.html").as_uri())
         assert browser.complaints == []
         assert [r for r in browser.requests if not r.startswith(("data:", "file:"))] == []
+        rows = "Array.from(document.querySelectorAll('#study-balanced-error-tests tbody tr'))"
+        read = f"{rows}.map(row => parseFloat(row.children[2].textContent))"
+        for reverse in (False, True):
+            browser.click("#study-balanced-error-tests th:nth-child(3) button")
+            assert browser.value(read) == sorted(browser.value(read), reverse=reverse)
+        assert len(set(browser.value(read))) > 1

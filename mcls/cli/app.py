@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from typing import Annotated
 
@@ -25,6 +26,9 @@ from mcls.cli.tables import tables
 from mcls.cli.validate import validate
 from mcls.errors import McLsError
 from mcls.terminal import echo, patient_streams
+
+#: Made between two searches for cycles: Python's own 700 search the thousands of results of a table again and again.
+_OBJECTS = 10_000
 
 app = App(
     name="mcls",
@@ -69,6 +73,7 @@ def main(args: list[str] | None = None) -> None:
 
     What a command has to do is done also where its output is lost, to a closed pipe (exit 141) or a full device (1).
     """
+    gc.set_threshold(_OBJECTS)
     with patient_streams():
         _main(args)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mcls.cli.completing import dataset_names_or_tables, machine_names
 from mcls.cli.documents import Json
 from mcls.cli.run import Engine, Jobs, Out
 from mcls.terminal import echo
@@ -18,7 +19,11 @@ if TYPE_CHECKING:
 def compare(
     machines: Annotated[
         list[str] | None,
-        typer.Argument(metavar="A B [C]...", help="Machines, such as voSVM:labelbook=alignment or sk:SVC."),
+        typer.Argument(
+            metavar="A B [C]...",
+            help="Machines, such as voSVM:labelbook=alignment or sk:SVC.",
+            autocompletion=machine_names,
+        ),
     ] = None,
     dataset: Annotated[
         list[str] | None,
@@ -27,6 +32,7 @@ def compare(
             metavar="NAME",
             help="A data set by name or a table as FILE.csv:target=COLUMN, header=false after a comma if it has "
             "none; repeat for more (default: iris wine glass vowel yeast).",
+            autocompletion=dataset_names_or_tables,
         ),
     ] = None,
     ftest: Annotated[bool, typer.Option("--ftest", help="5x2cv combined F-test (the default for two).")] = False,

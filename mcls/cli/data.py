@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mcls.cli.completing import dataset_names
 from mcls.cli.documents import Json, print_json
 from mcls.cli.plain import App
 from mcls.errors import McLsError
@@ -95,7 +96,9 @@ def list_sets(as_json: Json = False) -> None:
 
 @app.command(epilog="Examples:  mcls data show vowel   |   mcls data show pavia-university")
 def show(
-    name: Annotated[str, typer.Argument(help="A name that [bold]mcls data list[/bold] shows.")],
+    name: Annotated[
+        str, typer.Argument(help="A name that [bold]mcls data list[/bold] shows.", autocompletion=dataset_names)
+    ],
     as_json: Json = False,
 ) -> None:
     """Show a data set's card: what it is, its options, where it comes from, whom to cite."""
@@ -155,7 +158,9 @@ def show(
     "mcls data fetch --all --remote --mirror file:///media/usb/data"
 )
 def fetch(
-    names: Annotated[list[str] | None, typer.Argument(help="Names of data sets.", metavar="NAME")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Names of data sets.", metavar="NAME", autocompletion=dataset_names)
+    ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Fetch every set; go on past one that cannot be had.")
     ] = False,
@@ -248,7 +253,7 @@ def fingerprint(
     "mcls data import usps-esl ~/Downloads   |   mcls data import cohn-kanade faces/",
 )
 def import_set(
-    name: Annotated[str, typer.Argument(help="The data set the files belong to.")],
+    name: Annotated[str, typer.Argument(help="The data set the files belong to.", autocompletion=dataset_names)],
     paths: Annotated[
         list[Path], typer.Argument(help="Files, zip archives that hold them, or a folder.", metavar="PATH")
     ],

@@ -79,12 +79,21 @@ def fit_content(fitted: Fitted, path: Any) -> dict[str, Any]:
             {"machine": r.machine, "error": r.error, "seconds": r.seconds, "parameters": r.best_params}
             for r in fitted.ranking.machines
         ]
+    chance, test = None, fitted.selection.chance
+    if test is not None:
+        chance = {
+            "error": test.statistic,
+            "p": test.p,
+            "permutations": len(test.permuted),
+            "expected": test.expected,
+        }
     return {
         "model": str(path),
         **model_content(fitted.model),
         "grid_points": len(fitted.selection.results),
         "confusion": confusion_content(fitted.confusion),
         "ranking": ranking,
+        "chance": chance,
     }
 
 

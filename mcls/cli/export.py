@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from mcls.cli.completing import experiment_names
 from mcls.cli.guard import STANDARD_OUTPUT, Force, beside, check_output, open_output, output_option
 from mcls.cli.run import Out
 from mcls.terminal import counted, echo
@@ -14,7 +15,10 @@ from mcls.terminal import counted, echo
 
 def export(
     experiment: Annotated[
-        str, typer.Argument(metavar="NAME", help="An experiment or a suite in DIR, or a config.")
+        str,
+        typer.Argument(
+            metavar="NAME", help="An experiment or a suite in DIR, or a config.", autocompletion=experiment_names
+        ),
     ],
     output: Annotated[Path, output_option("Where the table goes: .csv or .parquet")],
     predictions: Annotated[

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mcls.cli.completing import machine_names_or_auto
 from mcls.cli.documents import Json
 from mcls.cli.guard import Force, output_option
 from mcls.cli.own_tables import (
@@ -19,20 +24,31 @@ from mcls.cli.own_tables import (
     Keep,
     Missing,
     Ordinal,
-    from_standard_input,
+    tables_from_standard_input,
 )
+from mcls.cli.run import Jobs
+from mcls.errors import McLsError
 
 if TYPE_CHECKING:
     from mcls.models.fitting import Fitted
+    from mcls.models.spreading import Workers
+
+
+class Backend(StrEnum):
+    """Who reads a large table."""
+
+    threads = "threads"
+    dask = "dask"
 
 
 def fit(
-    table: Annotated[
-        Path,
+    tables: Annotated[
+        list[Path],
         typer.Argument(
             metavar="DATA.csv",
-            help="CSV or TSV, also gzipped, Parquet or Feather; - is standard input.",
-            callback=from_standard_input,
+            help="CSV or TSV, also gzipped, Parquet or Feather; - is standard input. Several files, a folder of them "
+            "or a pattern in quotes are one table.",
+            callback=tables_from_standard_input,
         ),
     ],
     target: Annotated[
@@ -44,6 +60,7 @@ def fit(
         typer.Option(
             metavar="NAME",
             help="A machine, such as oneLSM:kernel=linear; best chooses among a few, auto among all that are fast.",
+            autocompletion=machine_names_or_auto,
         ),
     ] = "best",
     output: Annotated[Path, output_option("The model")] = Path("model.mcls"),
@@ -120,9 +137,26 @@ def fit(
             help="The honest error, the parameters of each fold chosen by the others; --no-nested saves its time.",
         ),
     ] = True,
+    scaling: Annotated[
+        str | None,
+        typer.Option(
+            metavar="dataset|fold",
+            help="Rows that ranges, medians and texts of the honest error come from: all, or those that each fold "
+            "trains on, at the price of one search per fold. Where values are missing it is fold.",
+        ),
+    ] = None,
     repeats: Annotated[
         int, typer.Option(min=1, max=1000, help="Partitions that the honest error is averaged over.")
     ] = 1,
+    permutations: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=1_000_000,
+            metavar="N",
+            help="Test the chosen machine against chance: deal the classes to the rows anew N times.",
+        ),
+    ] = 0,
     folds: Annotated[
         str,
         typer.Option(
@@ -130,6 +164,20 @@ def fit(
         ),
     ] = "10",
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of folds and samples.")] = 0,
+    budget: Annotated[
+        str | None,
+        typer.Option(metavar="60s", help="Time that the fit may take, which chooses the number of landmarks."),
+    ] = None,
+    memory: Annotated[
+        str | None, typer.Option(metavar="4GB", help="Memory that the fit may take, which does so too.")
+    ] = None,
+    backend: Annotated[
+        Backend, typer.Option(help="Threads of this process, or a Dask cluster that reads a large table.")
+    ] = Backend.threads,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Of a running Dask scheduler (implies dask).")
+    ] = None,
+    jobs: Jobs = 0,
     as_json: Json = False,
 ) -> None:
     """Fit a machine to a table of your own, its parameters chosen by exact cross-validation.
@@ -140,13 +188,20 @@ def fit(
 
     By default the machine is the best of a few: one least-squares machine for all classes or one per pair of them, the
     class decided by the scores or by a map calibrated on them. Near ties of the error go to the smaller log-loss.
-    --machine oneLSM names one; --machine auto ranks all fast machines and tests the best two against each other.
+    --machine oneLSM names one; --machine auto ranks all fast machines and tests the best two against each other. A
+    classifier of scikit-learn, such as --machine sk:RidgeClassifier, is kept in a file that ends in .skops, where the
+    package skops is installed.
 
     The first figure is the honest error: each fold is judged with the machine, the map and the parameters that the
     other folds chose, and the predictions printed are those. Its interval is where the error on as many new rows will
-    lie, in 95 of 100 cases. The scaling and the automatic grid with its extension still come from all rows, so some
-    optimism remains. Then come the error at the chosen point, which the same folds chose and judge, and that of always
-    saying the largest class, which is the one to beat. Equal rows are counted once in every interval.
+    lie, in 95 of 100 cases. The scaling (but see --scaling) and the automatic grid with its extension still come from
+    all rows, so some optimism remains. Then come the error at the chosen point, which the same folds chose and judge,
+    and that of always saying the largest class, which is the one to beat. Equal rows are counted once in every
+    interval.
+
+    A table in several files, one of more than four million cells (as text, of more than 64 MB), and one with a
+    --budget or a --memory is read piece by piece and never held in memory: oneLSM is then fitted with landmarks, and
+    cross-validated on all rows, but not nested. An interrupted fit goes on where a pass over the table ended.
 
     Probabilities and sets of classes (mcls predict --proba, --coverage) are calibrated on the scores that the
     cross-validation has at the chosen parameters, with no further fit.
@@ -154,21 +209,22 @@ def fit(
     Example: mcls fit flowers.csv --target species -o flowers.mcls
     """
     from mcls.cli.documents import fit_content, print_json
-    from mcls.cli.guard import beside, check_output, interruptible, open_output
+    from mcls.cli.guard import STANDARD_OUTPUT, beside, check_output, interruptible, open_output
     from mcls.cli.progress import Steps
     from mcls.cli.show import print_note
     from mcls.data.formats import ColumnRules, TableFormat
-    from mcls.errors import McLsError
     from mcls.evaluation.folds import EQUAL_ROWS, parse_folds
     from mcls.evaluation.statistics import wilson
     from mcls.files import require_file
+    from mcls.models.budget import read_bytes, read_seconds
     from mcls.models.fitting import fit_table
     from mcls.models.judging import show_error, show_metrics
     from mcls.models.saving import dump
+    from mcls.models.skops_files import is_skops
     from mcls.models.streaming import judge_table
     from mcls.terminal import echo
 
-    check_output(output, table, *([] if test is None else [test]), kind="model", force=force)
+    check_output(output, *tables, *([] if test is None else [test]), kind="model", force=force)
     if test is not None:
         require_file(test)
         if not test.is_file():
@@ -179,10 +235,23 @@ def fit(
         raise McLsError(f"--folds {error}") from None
     if repeats > 1 and not nested:
         raise McLsError("--repeats averages the honest error, which --no-nested leaves out: give one of the two")
-    with interruptible("no model was written; the same command starts again"):
-        with Steps() as on_step:
+    if scaling == "fold" and not nested:
+        raise McLsError(
+            "--scaling fold is about the honest error, which --no-nested leaves out: give one of the two"
+        )
+    seconds = None if budget is None else read_seconds(budget)
+    allowed = None if memory is None else read_bytes(memory)
+    resume_at = None if output == STANDARD_OUTPUT else output.with_name(f"{output.name}.passes")
+
+    def state() -> str:
+        begun = resume_at is not None and resume_at.is_file()
+        again = f"goes on after the last whole pass, which {resume_at} holds" if begun else "starts again"
+        return f"no model was written; the same command {again}"
+
+    with interruptible(state):
+        with Steps() as on_step, _workers(backend, scheduler, jobs) as workers:
             fitted = fit_table(
-                table,
+                tables,
                 target,
                 machine,
                 grid,
@@ -192,6 +261,7 @@ def fit(
                 seed=seed,
                 nested=nested,
                 repeats=repeats,
+                permutations=permutations,
                 groups=None if split_equal_rows else EQUAL_ROWS,
                 metric=[name.strip() for name in metric.split(",")],
                 costs=costs,
@@ -199,11 +269,17 @@ def fit(
                 group=group,
                 weight=weight,
                 calibration="auto" if probabilities else None,
+                scaling=scaling,
+                skops=is_skops(output),
+                seconds=seconds,
+                memory=allowed,
+                workers=workers,
+                resume_at=resume_at,
                 say=print_note,
                 on_step=on_step,
             )
         with open_output(output) as stream:
-            stream.write(dump(fitted.model))
+            stream.write(dump(fitted.model, output))
     with beside(output):
         if as_json:
             print_json("fit", fit_content(fitted, output))
@@ -216,6 +292,20 @@ def fit(
             echo(f"{test.name}: error {show_error(judged.error, interval, wrong)}")
             echo(show_metrics({name: value for name, value in judged.metrics().items() if name != "error"}))
         echo(f"model written to {output}")
+
+
+@contextmanager
+def _workers(backend: Backend, scheduler: str | None, jobs: int) -> Iterator[Workers | None]:
+    """A Dask cluster where one is asked for."""
+    if backend is Backend.threads and scheduler is None:
+        if jobs:
+            raise McLsError("-j is the number of processes of --backend dask; give both")
+        yield None
+        return
+    from mcls.models.dask_workers import DaskWorkers
+
+    with DaskWorkers(scheduler, jobs or os.cpu_count() or 1) as workers:
+        yield workers
 
 
 def _print(fitted: Fitted, automatic_grid: bool) -> None:
@@ -280,13 +370,20 @@ def _print(fitted: Fitted, automatic_grid: bool) -> None:
             f"honest error of {len(found.repeat_errors)} repetitions: {100 * low:.2f} to {100 * high:.2f} %, standard "
             f"deviation {100 * float(np.std(found.repeat_errors, ddof=1)):.2f}"
         )
+    if (chance := found.chance) is not None:
+        typer.echo(
+            f"against chance: p = {chance.p:.4g} ({len(chance.permuted)} permutations of the classes, whose error is "
+            f"{100 * chance.expected:.2f} % on average and {100 * min(chance.permuted):.2f} % at best)"
+        )
     if facts.metrics:
         typer.echo(f"chosen by {found.metric}; cross-validated: {show_metrics(found.metrics)}")
     if found.nested_error is not None:
         grid = "the extended grid" if found.extended else "the grid"
         fixed = fitted.ranking is not None and not fitted.ranking.nested
-        outside = ["the scaling", *[grid] * automatic_grid, *["the machine"] * fixed]
-        typer.echo(f"the honest error takes from all rows: {', '.join(outside)}")
+        outside = ["the scaling"] * (facts.scaling == "dataset")
+        outside += [*[grid] * automatic_grid, *["the machine"] * fixed]
+        if outside:
+            typer.echo(f"the honest error takes from all rows: {', '.join(outside)}")
         if len(found.nested_machines) > 1:
             counts = ", ".join(f"{name} in {count}" for name, count in found.nested_machines.items())
             typer.echo(f"chosen inside the folds: {counts}")

@@ -6,7 +6,7 @@ import contextlib
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Annotated, Any
 
@@ -77,10 +77,11 @@ def _holds(path: Path, kind: str) -> bool:
     """Whether a file is of the kind that a command may replace by another of its kind."""
     from mcls.data.lines import table_rows
     from mcls.models.archive import is_archive
+    from mcls.models.skops_files import is_skops_file
 
     try:
         if kind == "model":
-            return is_archive(path)
+            return is_archive(path) or is_skops_file(path)
         if kind == "card":
             with path.open("rb") as stream:
                 return stream.read(14) == b"# Model card: "
@@ -115,10 +116,10 @@ def beside(path: Path) -> contextlib.AbstractContextManager[object]:
 
 
 @contextlib.contextmanager
-def interruptible(state: str) -> Iterator[None]:
-    """Say after Ctrl-C what there is and what to do, and end with the shell's code for it."""
+def interruptible(state: str | Callable[[], str]) -> Iterator[None]:
+    """Say after Ctrl-C what there is and what to do, found out then, and end with the shell's code for it."""
     try:
         yield
     except KeyboardInterrupt:
-        echo(f"mcls: interrupted; {state}", err=True)
+        echo(f"mcls: interrupted; {state if isinstance(state, str) else state()}", err=True)
         raise SystemExit(130) from None

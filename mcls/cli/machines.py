@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mcls.cli.completing import machine_names
 from mcls.cli.documents import Json
 
 if TYPE_CHECKING:
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
 
 
 def machines(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Explain this machine.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Explain this machine.", autocompletion=machine_names)
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """List the machines, or explain one: its problem, parameters and reference.

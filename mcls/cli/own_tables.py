@@ -96,3 +96,8 @@ def from_standard_input(context: typer.Context, path: Path) -> Path:
     with open(spooled, "rb") as kept:
         packed = kept.read(2) == b"\x1f\x8b"
     return spooled.rename(folder / "standard-input.gz") if packed else spooled
+
+
+def tables_from_standard_input(context: typer.Context, paths: list[Path]) -> list[Path]:
+    """The same for a table in several files."""
+    return [from_standard_input(context, path) for path in paths]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mcls.cli.completing import dataset_names, experiment_names, machine_names
 from mcls.cli.run import Out
 from mcls.cli.tables import Quick
 from mcls.terminal import echo
@@ -25,13 +26,23 @@ def plot(
         typer.Argument(
             metavar="[EXPERIMENT]",
             help="An experiment or a suite: a folder in DIR, or a config. For importance, sparsity, labels: a model.",
+            autocompletion=experiment_names,
         ),
     ] = None,
     dataset: Annotated[
-        str | None, typer.Option("--dataset", metavar="NAME", help="Of an experiment: this data set alone.")
+        str | None,
+        typer.Option(
+            "--dataset",
+            metavar="NAME",
+            help="Of an experiment: this data set alone.",
+            autocompletion=dataset_names,
+        ),
     ] = None,
     machine: Annotated[
-        str | None, typer.Option("--machine", metavar="NAME", help="Of an experiment: this machine alone.")
+        str | None,
+        typer.Option(
+            "--machine", metavar="NAME", help="Of an experiment: this machine alone.", autocompletion=machine_names
+        ),
     ] = None,
     replicate: Annotated[
         int | None, typer.Option("--replicate", min=0, metavar="R", help="For grid: this replicate alone.")

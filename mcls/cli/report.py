@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mcls.cli.completing import experiment_names
 from mcls.cli.run import Out
 from mcls.cli.tables import Against, Quick
 from mcls.terminal import echo
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
 
 def report(
     experiment: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="An experiment or a suite in DIR, or a config.")
+        str | None,
+        typer.Argument(
+            metavar="[NAME]", help="An experiment or a suite in DIR, or a config.", autocompletion=experiment_names
+        ),
     ] = None,
     out: Out = Path("results"),
     quick: Quick = False,

@@ -13,6 +13,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from mcls.cli.completing import config_names
 from mcls.terminal import counted, echo, output
 
 
@@ -43,7 +44,11 @@ Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of resul
 def run(
     config: Annotated[
         str,
-        typer.Argument(metavar="CONFIG", help="A YAML file, a folder of them, or the name of a shipped config."),
+        typer.Argument(
+            metavar="CONFIG",
+            help="A YAML file, a folder of them, or the name of a shipped config.",
+            autocompletion=config_names,
+        ),
     ],
     out: Out = Path("results"),
     jobs: Jobs = 0,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mcls.cli.completing import machine_names, papers_and_experiments
 from mcls.cli.run import Jobs, Out
 from mcls.terminal import echo, output
 
@@ -28,7 +29,10 @@ Quick = Annotated[
 Against = Annotated[
     str | None,
     typer.Option(
-        "--against", metavar="MACHINE", help="Of an experiment: test every other machine against this one."
+        "--against",
+        metavar="MACHINE",
+        help="Of an experiment: test every other machine against this one.",
+        autocompletion=machine_names,
     ),
 ]
 
@@ -47,7 +51,9 @@ def tables(
     paper: Annotated[
         str | None,
         typer.Argument(
-            metavar="[PAPER|NAME]", help="A paper such as honeine2013; or an experiment, suite or config."
+            metavar="[PAPER|NAME]",
+            help="A paper such as honeine2013; or an experiment, suite or config.",
+            autocompletion=papers_and_experiments,
         ),
     ] = None,
     table: Annotated[str | None, typer.Option("--table", metavar="N", help="One table of the paper.")] = None,

@@ -7,13 +7,19 @@ from typing import Annotated
 
 import typer
 
+from mcls.cli.completing import config_names
 from mcls.cli.documents import Json
 from mcls.cli.show import print_note
 from mcls.terminal import counted, echo
 
 
 def validate(
-    config: Annotated[str, typer.Argument(metavar="CONFIG", help="A YAML file, or the name of a shipped config.")],
+    config: Annotated[
+        str,
+        typer.Argument(
+            metavar="CONFIG", help="A YAML file, or the name of a shipped config.", autocompletion=config_names
+        ),
+    ],
     as_json: Json = False,
 ) -> None:
     """Check a config and its data, and say how much work it is.

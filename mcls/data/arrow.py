@@ -1,10 +1,11 @@
-"""Parquet and Feather (Arrow) files as rows of text, read by pyarrow a few thousand rows at a time."""
+"""Parquet and Feather (Arrow) files, read by pyarrow a few thousand rows at a time: as rows of text, or as arrays."""
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,7 @@ def arrow_rows(path: Path, kind: str) -> Iterator[tuple[int, list[str]]]:
     A number keeps all its digits, an empty value is an empty text, a moment is written as in ISO 8601. Nested and
     binary columns are refused.
     """
-    pa = _pyarrow(path, kind)
-    try:
+    with trouble(path, kind) as pa:
         schema, batches = (_parquet if kind == "parquet" else _feather)(pa, path)
         _check(pa, path, schema)
         used = [j for j, name in enumerate(schema.names) if not _INDEX.fullmatch(name)]
@@ -42,9 +42,6 @@ def arrow_rows(path: Path, kind: str) -> Iterator[tuple[int, list[str]]]:
                         f"{path}: row {number}: field larger than field limit ({csv.field_size_limit()})"
                     )
                 yield number, list(cells)
-    except (pa.ArrowException, OSError, MemoryError, OverflowError, UnicodeError) as error:
-        reason = " ".join(str(error).split())[:200] or type(error).__name__
-        raise McLsError(f"cannot read {path} as {ARROW_KINDS[kind]}: {reason}") from None
 
 
 def _pyarrow(path: Path, kind: str) -> Any:
@@ -59,17 +56,89 @@ def _pyarrow(path: Path, kind: str) -> Any:
     return pyarrow
 
 
-def _parquet(pa: Any, path: Path) -> tuple[Any, Iterator[Any]]:
-    from pyarrow import parquet
+@contextlib.contextmanager
+def trouble(path: Path, kind: str) -> Iterator[Any]:
+    """pyarrow itself; what goes wrong with a file is an error of one line."""
+    pa = _pyarrow(path, kind)
+    try:
+        yield pa
+    except (pa.ArrowException, OSError, MemoryError, OverflowError, UnicodeError) as error:
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise McLsError(f"cannot read {path} as {ARROW_KINDS[kind]}: {reason}") from None
 
-    limits = {"thrift_string_size_limit": 2**26, "thrift_container_size_limit": 2**20}
-    file = parquet.ParquetFile(path, pre_buffer=False, **limits)
-    facts = file.metadata
-    if facts.num_rows * facts.num_columns > MOST_CELLS:
-        raise McLsError(f"{path} claims {facts.num_rows} rows; a table has at most {MOST_CELLS} cells")
-    for group in range(facts.num_row_groups):
-        if facts.row_group(group).total_byte_size > MOST_GROUP_BYTES:
-            raise McLsError(f"{path}: a row group has more than {MOST_GROUP_BYTES} bytes; write smaller ones")
+
+def parquet_file(path: Path) -> Any:
+    """An open Parquet file whose claims are within bounds and whose columns can be read."""
+    with trouble(path, "parquet") as pa:
+        from pyarrow import parquet
+
+        limits = {"thrift_string_size_limit": 2**26, "thrift_container_size_limit": 2**20}
+        file = parquet.ParquetFile(path, pre_buffer=False, **limits)
+        facts = file.metadata
+        if facts.num_rows * facts.num_columns > MOST_CELLS:
+            raise McLsError(f"{path} claims {facts.num_rows} rows; a table has at most {MOST_CELLS} cells")
+        for group in range(facts.num_row_groups):
+            if facts.row_group(group).total_byte_size > MOST_GROUP_BYTES:
+                raise McLsError(f"{path}: a row group has more than {MOST_GROUP_BYTES} bytes; write smaller ones")
+        _check(pa, path, file.schema_arrow)
+    return file
+
+
+def arrow_columns(path: Path) -> dict[str, str]:
+    """What the columns of a Parquet file are declared to hold: "number", "text", or for no values at all "nothing"."""
+    schema = parquet_file(path).schema_arrow
+    return {field.name.strip(): _declared(field.type) for field in schema if not _INDEX.fullmatch(field.name)}
+
+
+def _declared(kind: Any) -> str:
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    if types.is_null(kind):
+        return "nothing"
+    numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
+    return "number" if numeric else "text"
+
+
+def read_batches(path: Path, groups: range, names: Sequence[str], rows: int) -> Iterator[dict[str, Any]]:
+    """Some columns of some row groups of a Parquet file, as arrays of pyarrow of so many rows at most."""
+    with trouble(path, "parquet"):
+        file = parquet_file(path)
+        written = {name.strip(): name for name in file.schema_arrow.names}
+        columns = [written[name] for name in names]
+        for batch in file.iter_batches(rows, row_groups=list(groups), columns=columns, use_threads=False):
+            batch.validate(full=True)
+            yield {name: batch.column(written[name]) for name in names}
+
+
+def as_numbers(array: Any) -> Any:
+    """An array of numbers as float64 (m,), NaN where a value is missing; None where it holds something else."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    declared = _declared(array.type)
+    if declared == "text":
+        return None
+    return array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+
+
+def as_texts(array: Any) -> tuple[Any, list[str]]:
+    """Codes (m,) into different texts, −1 where a value is missing, and the texts, some of which may be equal."""
+    import numpy as np
+    import pyarrow as pa
+
+    if pa.types.is_null(array.type):
+        return np.full(len(array), -1), []
+    if not pa.types.is_dictionary(array.type):
+        array = array.dictionary_encode()
+    codes = array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    return codes, _texts(array.dictionary.to_pylist())
+
+
+def _parquet(pa: Any, path: Path) -> tuple[Any, Iterator[Any]]:
+    file = parquet_file(path)
     return file.schema_arrow, file.iter_batches(batch_size=_BATCH_ROWS, use_threads=False)
 
 

@@ -27,10 +27,15 @@ class _Strict(BaseModel):
 
 
 class Source(_Strict):
-    """One address of a file; with ``member``, the address of a zip archive that holds it."""
+    """One address of a file.
+
+    With ``member`` it is the address of a zip archive that holds the file, with ``matlab`` of a MATLAB file that
+    holds the array of that name: the file is that array as NumPy saves it.
+    """
 
     url: str
     member: Text | None = None
+    matlab: Text | None = None
 
     @field_validator("url")
     @classmethod

@@ -31,6 +31,7 @@ from mcls.data.encoder import (
 )
 from mcls.data.formats import ColumnRules, TableFormat, matching
 from mcls.data.roles import take_roles
+from mcls.data.scanning import Cell, Gaps
 from mcls.data.tables import (
     Column,
     NumberColumn,
@@ -51,6 +52,59 @@ _MISSES = "misses a value"
 _ELSEWHERE = "(drop: or keep: in a config, FILE.csv:drop=COLUMN in compare)"
 
 
+def is_often(missing: int, n: int) -> bool:
+    """Whether so many missing values of n are worth a feature that tells where.
+
+    >>> is_often(1, 100), is_often(5, 100)
+    (False, True)
+    """
+    return 0 < missing >= OFTEN_MISSING * n
+
+
+class NumberFacts(NamedTuple):
+    """What is learnt from a column of numbers; ``median`` is None where nobody asks for it."""
+
+    name: str
+    n: int
+    low: float
+    high: float
+    median: float | None
+    counts_rows: bool
+    gaps: Gaps | None = None
+    infinite: Cell | None = None
+
+
+class TextFacts(NamedTuple):
+    """What is learnt from a column of text: its different texts, sorted, and the rows of each."""
+
+    name: str
+    n: int
+    levels: tuple[str, ...]
+    rows: Array  # (levels,)
+    first: Cell | None = None
+    gaps: Gaps | None = None
+
+
+Facts = NumberFacts | TextFacts
+
+
+def facts_of(column: Column, medians: bool = True) -> Facts:
+    """The facts of a column that is in memory.
+
+    >>> facts_of(NumberColumn("x", np.array([3.0, 1.0, 5.0])))[:5]
+    ('x', 3, 1.0, 5.0, 3.0)
+    """
+    if isinstance(column, TextColumn):
+        rows = np.bincount(column.codes[column.codes >= 0], minlength=len(column.levels))
+        return TextFacts(column.name, len(column.codes), column.levels, rows, column.first, column.gaps)
+    known = column.known
+    low, high = (float(known.min()), float(known.max())) if len(known) else (np.nan, np.nan)
+    median = float(np.median(known)) if medians and len(known) else None
+    return NumberFacts(
+        column.name, len(column.values), low, high, median, counts_rows(column), column.gaps, column.infinite
+    )
+
+
 class Refusal(NamedTuple):
     """Why a column cannot be used, and what can be done beside leaving it out."""
 
@@ -68,6 +122,11 @@ def learn_encoder(
     it is the only one.
     """
     rules = rules or ColumnRules()
+    return learn_from_facts([facts_of(column, rules.impute) for column in columns], path, rules, decimal)
+
+
+def learn_from_facts(columns: Sequence[Facts], path: Any, rules: ColumnRules, decimal: str = ".") -> Encoder:
+    """The encoder of columns of which only the facts are known; see ``learn_encoder``."""
     names = [column.name for column in columns]
     keep = matching(rules.keep, names, path)
     coded = set(rules.as_text(names, path))
@@ -75,7 +134,7 @@ def learn_encoder(
     refused: list[Refusal] = []
     for column in columns:
         try:
-            if len(columns) > 1 and column.name not in keep and counts_rows(column):
+            if len(columns) > 1 and column.name not in keep and _counts(column):
                 raise _Unusable(
                     "counts the rows, which gives the class away where the file is sorted",
                     f"use it with --keep {shlex.quote(column.name)}",
@@ -124,6 +183,10 @@ def _told(refused: Sequence[Refusal]) -> str:
         f"{len(refused)} columns cannot be learnt from: {told}. Leave them out with {drop}"
         f"{f'; or {advice}' if advice else ''} {_ELSEWHERE}"
     )
+
+
+def _counts(column: Facts) -> bool:
+    return isinstance(column, NumberFacts) and column.counts_rows
 
 
 def counts_rows(column: Column) -> bool:
@@ -177,7 +240,7 @@ def load_encoded(
     ``weight`` of each row are found in ``extra`` under these names.
     """
     read = read_table(path, target, form, rules)
-    check_classes(read.labels, path)
+    check_classes(read.labels.levels, len(read.labels.codes), read.labels.name, path)
     columns, extra = take_roles(read.columns, path, group, weight)
     read = read._replace(columns=columns)
     encoder = learn_encoder(columns, path, rules, read.form.decimal or ".")
@@ -192,19 +255,18 @@ def as_dataset(name: str, read: ReadTable, encoder: Encoder, extra: Mapping[str,
     return Dataset(name, X, labels.codes, labels.levels, encoder.feature_names, extra=extra or {}, notes=notes)
 
 
-def _learn(column: Column, rules: ColumnRules, coded: bool, decimal: str) -> EncodedColumn:
+def _learn(column: Facts, rules: ColumnRules, coded: bool, decimal: str) -> EncodedColumn:
     if column.gaps is not None and not rules.impute:
         more = f", and in {column.gaps.rows - 1} more" if column.gaps.rows > 1 else ""
         raise _Unusable(
             f"{_MISSES}: {column.gaps.first}{more}",
             "fill in what is missing with --missing impute (missing: impute in a config)",
         )
-    n = len(column.values if isinstance(column, NumberColumn) else column.codes)
-    if column.gaps is not None and column.gaps.rows == n:
+    if column.gaps is not None and column.gaps.rows == column.n:
         raise _Unusable("is empty")
-    often = column.gaps is not None and column.gaps.rows >= OFTEN_MISSING * n
+    often = column.gaps is not None and is_often(column.gaps.rows, column.n)
     filling: dict[str, Any] = {"indicator": True} if often else {}
-    if isinstance(column, NumberColumn):
+    if isinstance(column, NumberFacts):
         return _learn_numbers(column, rules, filling)
     if column.name in rules.orders:
         return _learn_order(column, rules)
@@ -213,50 +275,59 @@ def _learn(column: Column, rules: ColumnRules, coded: bool, decimal: str) -> Enc
     return _learn_texts(column, rules, coded, decimal)
 
 
-def _learn_numbers(column: NumberColumn, rules: ColumnRules, filling: dict[str, Any]) -> ScaledColumn:
+def _learn_numbers(column: NumberFacts, rules: ColumnRules, filling: dict[str, Any]) -> ScaledColumn:
     if column.infinite is not None:
         raise _Unusable(f"is not finite: {column.infinite}")
-    known = column.known
-    low, high = float(known.min()), float(known.max())
-    if not np.isfinite(high - low):
-        raise _Unusable(f"goes from {low:g} to {high:g}: too far apart")
-    fill = float(np.median(known)) if rules.impute else None
-    return ScaledColumn(name=column.name, low=low, high=high, fill=fill, **filling)
+    if not np.isfinite(column.high - column.low):
+        raise _Unusable(f"goes from {column.low:g} to {column.high:g}: too far apart")
+    fill = column.median if rules.impute else None
+    return ScaledColumn(name=column.name, low=column.low, high=column.high, fill=fill, **filling)
 
 
-def _learn_order(column: TextColumn, rules: ColumnRules) -> OrdinalColumn:
+def _learn_order(column: TextFacts, rules: ColumnRules) -> OrdinalColumn:
     levels = tuple(map(plain_code, rules.orders[column.name]))
     if odd := [text for text in column.levels if text not in levels]:
         raise _Unusable(f"has '{odd[0][:40]}', which its order {'<'.join(levels)} does not name")
-    known = column.codes[column.codes >= 0]
-    places = np.array([levels.index(text) for text in column.levels])[known]
-    fill: dict[str, Any] = {"fill": float(np.median(places)), "impute": True} if rules.impute else {}
+    places = np.array([levels.index(text) for text in column.levels], dtype=float)
+    fill: dict[str, Any] = {"fill": _median(places, column.rows), "impute": True} if rules.impute else {}
     return OrdinalColumn(name=column.name, levels=levels, codes=True, **fill)
 
 
-def _learn_dates(column: TextColumn, order: str, rules: ColumnRules, filling: dict[str, Any]) -> DateColumn:
+def _learn_dates(column: TextFacts, order: str, rules: ColumnRules, filling: dict[str, Any]) -> DateColumn:
     if order == "unclear":
         raise _Unusable(
             f"holds dates whose days and months cannot be told apart ({column.first}): write them as 2024-12-31"
         )
     bare = DateColumn(name=column.name, order=order, parts=(DatePart(name="year", low=0, high=0),), fill=0)  # type: ignore[arg-type]
-    days = np.append(bare.read(column.levels, Reading()), np.nan)[column.codes]
-    known = days[~np.isnan(days)]
-    ranges = {name: (float(part.min()), float(part.max())) for name, part in date_parts(known).items()}
+    days = bare.read(column.levels, Reading())
+    ranges = {name: (float(part.min()), float(part.max())) for name, part in date_parts(days).items()}
     moving = {name: ends for name, ends in ranges.items() if ends[0] < ends[1]} or {"year": ranges["year"]}
     parts = tuple(DatePart(name=name, low=low, high=high) for name, (low, high) in moving.items())  # type: ignore[arg-type]
-    fill = {"fill": float(np.median(known))} if rules.impute else {}
+    fill = {"fill": _median(days, column.rows)} if rules.impute else {}
     return DateColumn(name=column.name, order=order, parts=parts, **fill, **filling)  # type: ignore[arg-type]
 
 
-def _learn_texts(column: TextColumn, rules: ColumnRules, coded: bool, decimal: str) -> OneHotColumn:
+def _median(values: Array, rows: Array) -> float:
+    """The median of values of which each stands in so many rows.
+
+    >>> _median(np.array([5.0, 1.0, 2.0]), np.array([1, 1, 2]))
+    2.0
+    """
+    order = np.argsort(values, kind="stable")
+    above = np.cumsum(rows[order])
+    n = int(above[-1])
+    middle = values[order][np.searchsorted(above, [(n - 1) // 2, n // 2], side="right")]
+    return float(middle.mean())
+
+
+def _learn_texts(column: TextFacts, rules: ColumnRules, coded: bool, decimal: str) -> OneHotColumn:
     if not coded:
-        if hint := comma_hint(column):
+        if hint := comma_hint(column.first):
             raise _Unusable(f"is not numeric: {column.first}{hint}")
         if mistyped := _mostly_numbers(column, decimal):
             thousands = " (with a decimal comma a point is not part of a number)" if decimal == "," else ""
             raise _Unusable(f"is numeric but for {mistyped} cells: {column.first}{thousands}")
-    n, different = len(column.codes), len(column.levels)
+    n, different = column.n, len(column.levels)
     levels = column.levels
     if column.gaps is not None and MISSING_LEVEL not in levels:
         levels = (*levels, MISSING_LEVEL)
@@ -270,11 +341,11 @@ def _learn_texts(column: TextColumn, rules: ColumnRules, coded: bool, decimal: s
     return OneHotColumn(name=column.name, levels=levels, **flags)
 
 
-def _mostly_numbers(column: TextColumn, decimal: str) -> int:
+def _mostly_numbers(column: TextFacts, decimal: str) -> int:
     """How many cells are not numbers, where so many are that the others look mistyped; else zero."""
     numeric = np.array([_is_number(level, decimal) for level in column.levels])
-    rows = numeric[column.codes[column.codes >= 0]]
-    return int((~rows).sum()) if numeric.sum() > 10 and rows.mean() > 0.8 else 0
+    others = int(column.rows[~numeric].sum())
+    return others if numeric.sum() > 10 and others < 0.2 * column.rows.sum() else 0
 
 
 def _is_number(text: str, decimal: str) -> bool:

@@ -18,6 +18,7 @@ from urllib.request import url2pathname
 from mcls.data.cache import RefusedError, cached_files, check_content, put_in_cache
 from mcls.data.cards import Card, RawFile, Source
 from mcls.data.dataset import Dataset
+from mcls.data.matlab import matlab_to_npy
 from mcls.errors import McLsError
 from mcls.files import require_file
 
@@ -96,9 +97,12 @@ def _first_good(
     for source in addresses(file, mirror):
         bar = progress(file.name) if progress else None
         try:
-            content = download(source.url, file.bytes if source.member is None else MAX_ARCHIVE, bar)
+            as_it_is = source.member is None and source.matlab is None
+            content = download(source.url, file.bytes if as_it_is else MAX_ARCHIVE, bar)
             if source.member is not None:
                 content = read_member(content, source.member, file, source.url)
+            if source.matlab is not None:
+                content = read_matlab(content, source.matlab, file, source.url)
             return check_content(content, file, source.url)
         except McLsError as error:
             problems.append(error)
@@ -121,6 +125,14 @@ def read_member(archive: bytes, member: str, file: RawFile, where: str) -> bytes
         raise RefusedError(f"{where} has no member {member}") from None
     except Exception as error:  # zipfile and zlib raise whatever the damaged bytes lead them to
         raise RefusedError(f"{where} is not a readable zip archive: {error}") from None
+
+
+def read_matlab(content: bytes, name: str, file: RawFile, where: str) -> bytes:
+    """Turn one array of a MATLAB file into the NumPy file that the card describes."""
+    try:
+        return matlab_to_npy(content, name, file.bytes)
+    except McLsError as error:
+        raise RefusedError(f"{where}: {error}") from None
 
 
 def download(url: str, limit: int, bar: Progress | None = None) -> bytes:

@@ -15,7 +15,7 @@ from mcls.data.cache import (
 )
 from mcls.data.cards import Card, RawFile
 from mcls.data.faces import pack, read_faces
-from mcls.data.fetch import MAX_ARCHIVE, read_member
+from mcls.data.fetch import MAX_ARCHIVE, read_matlab, read_member
 from mcls.data.load import parse_files, to_dataset
 from mcls.errors import McLsError
 from mcls.files import require_file
@@ -75,7 +75,7 @@ def _expand(card: Card, paths: Sequence[Path]) -> list[Path]:
 
 def _recognise(card: Card, path: Path) -> tuple[str, bytes]:
     """Find which of the card's files this is, by its checksum; its own name comes first in the complaint."""
-    by_name = sorted(card.files, key=lambda file: file.name != path.name)
+    by_name = sorted(card.files, key=lambda file: Path(file.name).stem != path.stem)
     refusals: list[RefusedError] = []
     for file in by_name:
         try:
@@ -87,15 +87,20 @@ def _recognise(card: Card, path: Path) -> tuple[str, bytes]:
 
 def _read(path: Path, file: RawFile) -> bytes:
     require_file(path)
+    suffix = path.suffix.lower()
     members = [source.member for source in file.sources if source.member is not None]
-    if path.suffix.lower() != ".zip" or not members:
-        return read_bounded(path, file)
+    arrays = [source.matlab for source in file.sources if source.matlab is not None]
+    if suffix == ".zip" and members:
+        return read_member(_whole(path, members[0]), members[0], file, str(path))
+    if suffix == ".mat" and arrays:
+        return read_matlab(_whole(path, arrays[0]), arrays[0], file, str(path))
+    return read_bounded(path, file)
+
+
+def _whole(path: Path, what: str) -> bytes:
     if path.is_file() and path.stat().st_size > MAX_ARCHIVE:
-        raise RefusedError(
-            f"{path} is larger than {MAX_ARCHIVE} bytes, expected an archive that holds {members[0]}"
-        )
+        raise RefusedError(f"{path} is larger than {MAX_ARCHIVE} bytes, expected an archive that holds {what}")
     try:
-        archive = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise McLsError(f"cannot read {path}: {error.strerror or error}") from None
-    return read_member(archive, members[0], file, str(path))

@@ -1,4 +1,4 @@
-"""Parsers: from the bytes of a source's files to a plain table, one function a layout.
+"""Parsers: from the bytes of a source's files to a plain table, one function per layout.
 
 A parser knows a layout (separator, which column is the class, which is an identifier), not a data set's
 names: those stand in the card. Bytes are checked against the card's sha256 before they come here.
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mcls.data.matlab import matlab_array
 from mcls.errors import McLsError
 
 # More than any table here needs (zip.train unpacks to 14.5 MB): a bound against archives that explode.
@@ -144,28 +145,55 @@ PAVIA_CLASSES = (
 )
 
 
+INDIAN_PINES_CLASSES = (
+    "Alfalfa",
+    "Corn-notill",
+    "Corn-mintill",
+    "Corn",
+    "Grass-pasture",
+    "Grass-trees",
+    "Grass-pasture-mowed",
+    "Hay-windrowed",
+    "Oats",
+    "Soybean-notill",
+    "Soybean-mintill",
+    "Soybean-clean",
+    "Wheat",
+    "Woods",
+    "Buildings-Grass-Trees-Drives",
+    "Stone-Steel-Towers",
+)
+
+
 def pavia(cube: bytes, truth: bytes) -> Table:
-    """Read PaviaU.mat and PaviaU_gt.mat: the labelled pixels' spectra, with each pixel's row and column."""
-    bands = _matlab_array(cube, "paviaU", ndim=3)  # (610, 340, 103)
-    codes = _matlab_array(truth, "paviaU_gt", ndim=2)  # (610, 340), 0 = no label
+    """Read PaviaU.mat and PaviaU_gt.mat: 610 × 340 pixels with 103 bands."""
+    bands, codes = matlab_array(cube, "paviaU", ndim=3), matlab_array(truth, "paviaU_gt", ndim=2)
+    return scene(bands, codes, PAVIA_CLASSES)
+
+
+def indian_pines(cube: bytes, truth: bytes) -> Table:
+    """Read Indian_pines_corrected.npy and Indian_pines_gt.npy: 145 × 145 pixels with 200 bands."""
+    return scene(_numpy_array(cube, ndim=3), _numpy_array(truth, ndim=2), INDIAN_PINES_CLASSES)
+
+
+def scene(bands: NDArray[Any], codes: NDArray[Any], classes: Sequence[str]) -> Table:
+    """The labelled pixels' spectra, with each pixel's row and column; code 0 means that a pixel has no label."""
     if bands.shape[:2] != codes.shape:
         raise McLsError(f"the image has {bands.shape[:2]} pixels, the ground truth {codes.shape}")
-    if codes.min() < 0 or codes.max() > len(PAVIA_CLASSES):
-        raise McLsError(f"ground truth codes must lie between 0 and {len(PAVIA_CLASSES)}")
+    if codes.min() < 0 or codes.max() > len(classes):
+        raise McLsError(f"ground truth codes must lie between 0 and {len(classes)}")
     rows, columns = np.nonzero(codes)
-    labels = [PAVIA_CLASSES[int(code) - 1] for code in codes[rows, columns]]
+    labels = [classes[int(code) - 1] for code in codes[rows, columns]]
     return Table(bands[rows, columns].astype(np.float64), labels, {"row": rows, "column": columns})
 
 
-def _matlab_array(content: bytes, name: str, ndim: int) -> NDArray[Any]:
-    from scipy.io import loadmat
-
+def _numpy_array(content: bytes, ndim: int) -> NDArray[Any]:
     try:
-        found = loadmat(io.BytesIO(content), variable_names=[name]).get(name)
-    except Exception as error:  # scipy raises whatever the damaged bytes lead it to
-        raise McLsError(f"not a readable MATLAB 5 file: {error}") from None
+        found = np.load(io.BytesIO(content), allow_pickle=False)
+    except Exception as error:  # numpy raises whatever the damaged bytes lead it to
+        raise McLsError(f"not a readable NumPy file: {error}") from None
     if not isinstance(found, np.ndarray) or found.ndim != ndim or found.dtype.kind not in "uif":
-        raise McLsError(f"no numeric array '{name}' with {ndim} axes in the file")
+        raise McLsError(f"no numeric array with {ndim} axes in the file")
     return found
 
 
@@ -183,4 +211,5 @@ PARSERS: dict[str, Callable[..., Table]] = {
     "vowel": vowel,
     "usps-esl": usps_esl,
     "pavia": pavia,
+    "indian-pines": indian_pines,
 }  # fmt: skip

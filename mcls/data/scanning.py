@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,14 +24,15 @@ CHUNK_CHARACTERS = 2**22
 
 
 class Cell(NamedTuple):
-    """A cell's text and the line of the file it stands on."""
+    """A cell's text and the line of the file it stands on; of several files, also which."""
 
     line: int
     text: str
+    file: str = ""
 
     def __str__(self) -> str:
         shown = self.text if len(self.text) <= 40 else f"{self.text[:40]}…"
-        return f"the row at line {self.line} has '{shown}'"
+        return f"the row at line {self.line}{f' of {self.file}' * bool(self.file)} has '{shown}'"
 
 
 class Gaps(NamedTuple):
@@ -122,8 +124,13 @@ def pieces(path: Path, form: TableFormat, skip: int = 0) -> Iterator[tuple[list[
         yield lines, rows
 
 
-def scan(path: Path, target: str | int, form: TableFormat, rules: ColumnRules) -> Layout:
-    """Read the file once: its width, which columns are numbers, whether there is a header, what is missing."""
+def scan(
+    path: Path, target: str | int, form: TableFormat, rules: ColumnRules, chunks: int | None = None
+) -> Layout:
+    """Read the file once: its width, which columns are numbers, whether there is a header, what is missing.
+
+    ``chunks`` looks only at so many chunks of rows.
+    """
     head_line, head = next(table_rows(path, form), (0, []))
     if not head:
         raise McLsError(f"{path} is empty")
@@ -131,7 +138,7 @@ def scan(path: Path, target: str | int, form: TableFormat, rules: ColumnRules) -
         tried = f"commas, semicolons or tabs (read with {form.delimiter!r}; --delimiter names another)"
         raise McLsError(f"{path} has one column only; expected features and a class, separated by {tried}")
     seen, n_rows = Seen(len(head), form.decimal or "."), 0
-    for lines, rows in pieces(path, form, skip=1):
+    for lines, rows in islice(pieces(path, form, skip=1), chunks):
         for line, cells in zip(lines, rows):
             if len(cells) != len(head):
                 raise McLsError(f"{path}: line {line} has {len(cells)} cells, line {head_line} has {len(head)}")

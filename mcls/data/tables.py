@@ -103,7 +103,7 @@ def load_table(
     form = TableFormat(None if sep == "auto" else sep, decimal, encoding, header)
     read = read_table(path, target, form)
     X = numbers(read.columns, path)
-    check_classes(read.labels, path)
+    check_classes(read.labels.levels, len(read.labels.codes), read.labels.name, path)
     return Dataset(
         name=table_name(path),
         X=X,
@@ -119,14 +119,14 @@ def table_name(path: Path | str) -> str:
     return Path(path).name.removesuffix(".gz").rsplit(".", 1)[0]
 
 
-def check_classes(labels: TextColumn, path: Path | str) -> None:
+def check_classes(classes: Sequence[str], rows: int, column: str, path: Path | str) -> None:
     """Refuse a class column with one class, or with a class for every other row."""
-    if len(labels.levels) < 2:
-        raise McLsError(f"{path}: column '{labels.name}' holds one class only: '{labels.levels[0]}'")
-    if len(labels.levels) > max(10, len(labels.codes) // 2):
+    if len(classes) < 2:
+        raise McLsError(f"{path}: column '{column}' holds one class only: '{classes[0]}'")
+    if len(classes) > max(10, rows // 2):
         raise McLsError(
-            f"{path}: column '{labels.name}' has {len(labels.levels)} different values in "
-            f"{len(labels.codes)} rows; it looks like a measurement, not a class: name the class column"
+            f"{path}: column '{column}' has {len(classes)} different values in "
+            f"{rows} rows; it looks like a measurement, not a class: name the class column"
         )
 
 
@@ -140,16 +140,16 @@ def numbers(columns: Sequence[Column], path: Path | str) -> NDArray[np.float64]:
         )
     for column in columns:
         if isinstance(column, TextColumn):
-            hint = comma_hint(column) or "; turn it to numbers or remove the column"
+            hint = comma_hint(column.first) or "; turn it to numbers or remove the column"
             raise McLsError(f"{path}: column '{column.name}' is not numeric: {column.first}{hint}")
         if column.infinite is not None:
             raise McLsError(f"{path}: column '{column.name}' is not finite: {column.infinite}")
     return np.column_stack([column.values for column in columns if isinstance(column, NumberColumn)])
 
 
-def comma_hint(column: TextColumn) -> str:
-    """What to do about a column of text that begins with a decimal comma; nothing to say about any other."""
-    comma = column.first is not None and DECIMAL_COMMA.fullmatch(column.first.text)
+def comma_hint(first: Cell | None) -> str:
+    """What to do about a column whose first text is a number with a decimal comma; nothing to say about any other."""
+    comma = first is not None and DECIMAL_COMMA.fullmatch(first.text)
     return f"; {NO_COMMA}" if comma else ""
 
 
@@ -183,7 +183,7 @@ def read_table(
     columns = _fill(path, layout, used, text, {j for j in used if layout.names[j] in coded})
     labels = columns.pop(label)
     assert isinstance(labels, TextColumn)
-    return ReadTable(list(columns.values()), _as_classes(labels, layout.decimal), layout.dropped, form, notes)
+    return ReadTable(list(columns.values()), as_classes(labels, layout.decimal), layout.dropped, form, notes)
 
 
 def _fill(path: Path, layout: Layout, used: Sequence[int], text: set[int], coded: set[int]) -> dict[int, Column]:
@@ -227,7 +227,7 @@ def text_column(
     return TextColumn(name, recode[came], tuple(levels), first, gaps)
 
 
-def _as_classes(labels: TextColumn, decimal: str) -> TextColumn:
+def as_classes(labels: TextColumn, decimal: str) -> TextColumn:
     """Order classes that are all numbers by number, and hold 1 and 1.0 for the same class."""
     if labels.first is not None:
         return labels

@@ -34,6 +34,11 @@ def _usps_resample(data: Dataset, value: str) -> Dataset:
     return data.take_features(np.arange(256).reshape(16, 16)[::2, ::2].ravel()) if value == "decimate" else data
 
 
+def _letter_letters(data: Dataset, value: str) -> Dataset:
+    # The classes are in the order of the alphabet.
+    return data if int(value) == data.n_classes else data.take_rows(data.y < int(value))
+
+
 def _pavia_crop(data: Dataset, value: str) -> Dataset:
     if value == "full":
         return data
@@ -50,6 +55,7 @@ VARIANTS: dict[tuple[str, str], Callable[[Dataset, str], Dataset]] = {
     ("iris", "features"): _iris_features,
     ("usps", "resample"): _usps_resample,
     ("usps-esl", "resample"): _usps_resample,
+    ("letter", "letters"): _letter_letters,
     ("pavia-university", "crop"): _pavia_crop,
 }
 

@@ -30,6 +30,7 @@ from mcls.evaluation.scaling import to_range
 from mcls.evaluation.scoring import Judged, Scoring
 from mcls.kernels import KERNEL_PARAMETERS, RADIAL, kernel_matrix
 from mcls.machines.foreign import as_machine
+from mcls.machines.sweeping import SharedFolds
 
 if TYPE_CHECKING:
     pass
@@ -185,7 +186,7 @@ def sweep_points(
         where.setdefault(repr(sorted(point.items())), []).append(i)
     grids = [{name: [value] for name, value in point.items()} for point in points]
     question = _Question(machine, y, grids, n_classes, "fast", weights, judges_scores=True)
-    for path, scores in question.sweeps(X, folds, lambda of_fold: of_fold, n_threads):
+    for path, scores in question.sweeps(X, folds, list, n_threads):
         found = [where[repr(sorted(point.items()))] for point in path]
         places = [k for k, indices in enumerate(found) for _ in indices]
         every = len(places) == len(path)  # no point is there twice
@@ -223,12 +224,13 @@ class _Question:
         self,
         X: Array,
         folds: Sequence[Fold],
-        see: Callable[[Array], Any],
+        see: Callable[[list[Array]], list[Any]],
         n_threads: int,
         judge: Callable[[list[Any]], Any] = list,
     ) -> Iterator[tuple[Path, Any]]:
-        """Yield grid points and what ``judge`` makes of what ``see`` keeps of each fold, kernel by kernel."""
+        """Yield grid points and what ``judge`` makes of what ``see`` keeps of the folds, kernel by kernel."""
         machine, grids = self.machine, self.grids
+        folds = SharedFolds(folds)
         settings: dict[str, Any] = {
             "n_classes": self.n_classes,
             "engine": self.engine,
@@ -241,7 +243,7 @@ class _Question:
             ((_, path),) = paths
 
             def of(some: Sequence[Fold]) -> list[Any]:
-                return [see(scores) for scores in machine.sweep(X, self.y, some, path, **settings)]
+                return see(machine.sweep(X, self.y, some, path, **settings))
 
             if threads and machine.swept and not machine.folds_together:
                 with ThreadPoolExecutor(n_threads) as pool:
@@ -275,7 +277,7 @@ class _Question:
         def end(fixed: dict[str, Any], path: Path, begun: tuple[Any, Array, Any]) -> tuple[Path, Any]:
             current, K, prepared = begun
             scores = current.sweep(K, self.y, folds, path, prepared=prepared, **settings)
-            return [{**fixed, **point} for point in path], judge([see(of_fold) for of_fold in scores])
+            return [{**fixed, **point} for point in path], judge(see(scores))
 
         def finish(fixed: dict[str, Any], path: Path, half: Future[Any]) -> tuple[Path, Any]:
             return end(fixed, path, half.result())

@@ -47,9 +47,16 @@ class PermutationResult(TestResult):
         return float(np.mean(self.permuted))
 
 
-def _check_count(permutations: int) -> None:
-    if isinstance(permutations, bool) or not 1 <= permutations <= 1_000_000:
+def check_permutations(permutations: int) -> None:
+    """Refuse what is not a number of permutations."""
+    if not isinstance(permutations, int) or isinstance(permutations, bool) or not 1 <= permutations <= 1_000_000:
         raise McLsError(f"permutations must be a whole number from 1 to 1000000; got {permutations!r}")
+
+
+def check_partition(folds: Sequence[Fold], n: int) -> None:
+    """Refuse folds that do not test each of n rows once."""
+    if not np.array_equal(np.sort(np.concatenate([test for _, test in folds])), np.arange(n)):
+        raise McLsError("a permutation test needs folds that test every row once")
 
 
 def permutation_test(
@@ -88,7 +95,8 @@ def permutation_test(
     >>> permutation_test(task, make_folds(iris.y, 5, seed=0), {"gamma": 1.0, "sigma": 1.0}, 19).p
     0.05
     """
-    _check_count(permutations)
+    check_permutations(permutations)
+    check_partition(folds, len(task.y))
     machine = copy(as_machine(task.estimator))
     A, path, prepared = task.scaled(), dict(point), None
     if machine.works_on == "kernel":
@@ -108,8 +116,6 @@ def permutation_test(
     fold_of = np.full(len(task.y), -1)
     for k, (_, test) in enumerate(folds):
         fold_of[test] = k
-    if (fold_of < 0).any() or sum(len(test) for _, test in folds) != len(task.y):
-        raise McLsError("a permutation test needs folds that test every row once")
 
     def error(order: Array) -> float:
         y, parts = task.y[order], fold_of[order]
@@ -162,7 +168,7 @@ def paired_permutation_test(
     >>> round(found.statistic, 3), found.p < 0.12  # McNemar's exact p is 0.07
     (0.667, True)
     """
-    _check_count(permutations)
+    check_permutations(permutations)
     y, a, b = np.asarray(y), np.asarray(predictions_a), np.asarray(predictions_b)
     if not y.shape == a.shape == b.shape or y.ndim != 1:
         raise McLsError(f"the test needs one prediction per row, got shapes {y.shape}, {a.shape} and {b.shape}")

@@ -26,6 +26,9 @@ Array = np.ndarray
 #: Of the temperatures of a grid point: with more folds than this, blocks of them share one.
 _BLOCKS = 20
 
+# Numbers that are looked at together: many small folds cost one call.
+_TOGETHER = 2**18
+
 
 class Seen(NamedTuple):
     """What is kept of the scores of one fold: the classes with the largest, and the scores where they are needed."""
@@ -80,13 +83,23 @@ class Scoring:
         self.needs_scores = keep_scores or any(metric.need != "classes" for metric in self.metrics.values())
         self._calibrating = self._calibrating_rows(calibrators) if self.needs_probabilities else []
 
-    def see(self, scores: Array) -> Seen:
-        """Keep what is needed of the scores (points, |test|, ℓ) of a fold."""
-        codes = scores.argmax(axis=-1).astype(np.int16)
-        without = scores.max(axis=-1) == -np.inf
-        if without.any():
-            codes[without] = -1
-        return Seen(codes, scores if self.needs_scores else None)
+    def see(self, scores: Sequence[Array]) -> list[Seen]:
+        """Keep what is needed of the scores (points, |test|, ℓ) of each of some folds."""
+        seen: list[Seen] = []
+        while len(seen) < len(scores):
+            start = len(seen)
+            ends = np.cumsum([each.size for each in scores[start:]])
+            some = scores[start : start + max(1, int(np.searchsorted(ends, _TOGETHER)))]
+            joined = np.concatenate(some, axis=1) if len(some) > 1 else some[0]
+            codes = joined.argmax(axis=-1).astype(np.int16)
+            if (joined == -np.inf).any():
+                codes[joined.max(axis=-1) == -np.inf] = -1
+            end = 0
+            for each in some:
+                end += each.shape[1]
+                of_fold = codes[:, end - each.shape[1] : end]
+                seen.append(Seen(of_fold, each if self.needs_scores else None))
+        return seen
 
     def judge(self, seen: Sequence[Seen]) -> Judged:
         """Judge some grid points from what was seen of every fold."""
@@ -98,17 +111,30 @@ class Scoring:
                 for c, f in zip(codes, self.judged)
             ]
         values = {name: np.full((len(codes[0]), len(codes)), np.nan) for name in self.metrics}
+        sizes = [len(self.tests[f]) for f in self.judged]
+        together = self.weights is None and min(sizes) > 0
+        if together:
+            wrong = np.concatenate(codes, axis=1) != self.y[np.concatenate([self.tests[f] for f in self.judged])]
+            starts = np.cumsum([0, *sizes[:-1]])
+            values[ERROR.name][:] = np.add.reduceat(wrong, starts, axis=1, dtype=np.intp) / sizes
+            if len(self.metrics) == 1:
+                return self._judged(codes, values, seen)
         for k, (f, predicted) in enumerate(zip(self.judged, codes)):
             y, w = self.y[self.tests[f]], None if self.weights is None else self.weights[self.tests[f]]
             able = np.flatnonzero((predicted >= 0).all(axis=1))  # a classifier may fail at some points
             given = {"classes": predicted, "scores": seen[f].scores, "probabilities": probabilities.get(f)}
             for name, metric in self.metrics.items():
+                if name == ERROR.name and together:
+                    continue
                 if name == ERROR.name:
                     values[name][:, k] = metric(y, predicted, w)  # no class at all is a wrong one
                 elif len(able):
                     of = given[metric.need]
                     assert of is not None
                     values[name][able, k] = metric(y, of if len(able) == len(of) else of[able], w)
+        return self._judged(codes, values, seen)
+
+    def _judged(self, codes: list[Array], values: dict[str, Array], seen: Sequence[Seen]) -> Judged:
         scores = [of for f in self.judged if (of := seen[f].scores) is not None] if self.keep_scores else None
         return Judged(codes, values, scores)
 

@@ -69,8 +69,11 @@ def equal_rows_of(ref: DatasetRef) -> Array | None:
 
 def identity_key(identity: Mapping[str, Any]) -> str:
     """The key of a cell from everything that decides its result."""
-    text = json.dumps(identity, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:24]
+    return hashlib.sha256(_identity_text(identity).encode("utf-8")).hexdigest()[:24]
+
+
+def _identity_text(identity: Mapping[str, Any]) -> str:
+    return json.dumps(identity, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,24 @@ class Cell:
     def _deciding_settings(self) -> dict[str, Any]:
         """The settings without a single repetition, which is what there was before it could be set."""
         return {name: value for name, value in self.settings.items() if (name, value) != ("repeats", 1)}
+
+    def replicates(self, seeds: Sequence[int]) -> tuple[Cell, ...]:
+        """The cells that differ from this one in their seeds and are numbered from 0.
+
+        A row has many, and what they share of their identity is written and hashed once: the seed is its last field.
+        """
+        text, end = _identity_text(self.identity()), f'"seed":{self.seed}}}'
+        assert text.endswith(end)
+        shared = hashlib.sha256(text.removesuffix(end).encode("utf-8"))
+        made = []
+        for replicate, seed in enumerate(seeds):
+            digest = shared.copy()
+            digest.update(f'"seed":{seed:d}}}'.encode("ascii"))
+            cell = object.__new__(Cell)
+            key = digest.hexdigest()[:24]
+            cell.__dict__.update(self.__dict__, seed=seed, replicate=replicate, key=key)
+            made.append(cell)
+        return tuple(made)
 
     @property
     def title(self) -> str:

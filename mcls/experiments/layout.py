@@ -116,29 +116,27 @@ def _row(
         files, metrics = loaded_files(), config.metric_names
         cost_rows = None if costs is None else tuple(map(tuple, costs.tolist()))
         grouped = ref.group is None and equal_rows_of(ref) is not None
-        return tuple(
-            Cell(
-                dataset=ref,
-                fingerprint=data.fingerprint,
-                machine=machine.name,
-                options=essential,
-                grid=grid,
-                protocol=protocol,
-                settings=settings,
-                scaling=config.scaling,
-                seed=derive(config.seed, data.name, splits, replicate),
-                replicate=replicate,
-                engine=config.engine,
-                timing=config.timing,
-                grouped=grouped,
-                metrics=metrics,
-                costs=cost_rows,
-                defaults=defaults,
-                plugins=plugins,
-                plugin_files=files,
-            )
-            for replicate in range(replicates)
+        first = Cell(
+            dataset=ref,
+            fingerprint=data.fingerprint,
+            machine=machine.name,
+            options=essential,
+            grid=grid,
+            protocol=protocol,
+            settings=settings,
+            scaling=config.scaling,
+            seed=0,
+            replicate=0,
+            engine=config.engine,
+            timing=config.timing,
+            grouped=grouped,
+            metrics=metrics,
+            costs=cost_rows,
+            defaults=defaults,
+            plugins=plugins,
+            plugin_files=files,
         )
+        return first.replicates([derive(config.seed, data.name, splits, i) for i in range(replicates)])
 
     book = parameters.get("labelbook", "")
     return Row(

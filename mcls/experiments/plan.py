@@ -190,6 +190,4 @@ def _cells_from_json(label: str, values: Mapping[str, Any] | None) -> tuple[Cell
         common["metrics"] = tuple(values["metrics"])
     if "costs" in values:
         common["costs"] = tuple(map(tuple, values["costs"]))
-    return tuple(
-        Cell(dataset=DatasetRef(label), seed=seed, replicate=i, **common) for i, seed in enumerate(values["seeds"])
-    )
+    return Cell(dataset=DatasetRef(label), seed=0, replicate=0, **common).replicates(values["seeds"])

@@ -5,11 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import signal
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import BrokenExecutor
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -17,6 +16,7 @@ from typing import Any, Protocol
 
 from joblib.externals.loky import get_reusable_executor
 
+from mcls.clusters import interrupts_ignored
 from mcls.experiments.cells import Cell
 from mcls.experiments.records import Record
 
@@ -133,19 +133,6 @@ class Processes(Futures):
         """End the processes if they are at work; otherwise the next run finds them warm."""
         if stop and self._executor is not None:
             self._executor.shutdown(wait=True, kill_workers=True)
-
-
-@contextlib.contextmanager
-def interrupts_ignored() -> Iterator[None]:
-    """Let processes that start here be deaf to Ctrl-C: the main process hears it and ends them without a word."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _end_with(parent: int) -> None:

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mcls.errors import McLsError
 from mcls.kernels import KERNELS, check_precomputed, kernel_matrix
 from mcls.machines.calibrated import CalibratedMachine
-from mcls.machines.sweeping import Fold, Point, distinct, point_groups, refit
+from mcls.machines.sweeping import Fold, Point, distinct, found_once, point_groups, refit
 from mcls.parameters import Check, Choice, Number, Whole, width
 from mcls.solvers.calibration import DECIDE
 from mcls.solvers.weights import check_class_names, check_weights, class_factors, row_weights
@@ -241,28 +241,51 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
             folds = [(train[sample_weight[train] > 0], test) for train, test in folds]
             if not all(len(train) for train, _ in folds):
                 raise McLsError("every training row of some fold has a sample_weight of zero")
-        learned, places = distinct(folds, len(y), self.leaves_rows_out)
-        results = [np.full((len(points), len(asked), ell), np.nan) for _, asked in learned]
-        fast = [k for k, fold in enumerate(learned) if swept and self._can_sweep(fold, y, ell)]
+        learned, places, fast = found_once(
+            folds,
+            (type(self), self.leaves_rows_out, bool(swept), ell, y.tobytes()),
+            lambda: self._plan(folds, y, ell, bool(swept)),
+        )
+        results = [np.empty(0)] * len(learned)
         for shared, members in point_groups(points, swept):
             machine = self.at(shared, np.arange(ell), ell) if shared else self
             own = {name: getattr(machine, name) for name in swept}  # for what a point leaves out
             path = [{**own, **{n: v for n, v in points[i].items() if not swept or n in swept}} for i in members]
+            found: list[Array | None] = [None] * len(learned)
             for some, weights in machine._equally_weighed(fast, learned, y, ell, sample_weight):
                 if self.leaves_rows_out and len(some) == 1:
                     continue  # a few factorisations of one training set cost less than a decomposition of all rows
                 for name, value in ((name, value) for point in path for name, value in point.items()):
                     parameter_checks(type(self))[name](name, value)  # a fit checks for itself
                 usable = None if weights else prepared
-                found = machine._sweep(A, y, ell, [learned[k] for k in some], path, usable, *weights)
-                for k, scores in zip(some, found, strict=True):
-                    results[k][members] = scores
+                of_some = machine._sweep(A, y, ell, [learned[k] for k in some], path, usable, *weights)
+                for k, of_fold in zip(some, of_some, strict=True):
+                    found[k] = of_fold
             for k, fold in enumerate(learned):
-                if np.isnan(results[k][members].sum()):
-                    lost = np.flatnonzero(np.isnan(results[k][members]).any(axis=(1, 2))).tolist()
-                    refitted = refit(machine, A, y, ell, fold, [path[i] for i in lost], sample_weight)
-                    results[k][[members[i] for i in lost]] = refitted
-        return [results[k] if at is None else results[k][:, at] for k, at in places]
+                scores = found[k]
+                if scores is None:
+                    scores = refit(machine, A, y, ell, fold, path, sample_weight)
+                elif np.isnan(scores.sum()):
+                    lost = np.flatnonzero(np.isnan(scores).any(axis=(1, 2))).tolist()
+                    scores[lost] = refit(machine, A, y, ell, fold, [path[i] for i in lost], sample_weight)
+                if len(members) == len(points):
+                    results[k] = scores
+                    continue
+                if not results[k].size:
+                    results[k] = np.empty((len(points), *scores.shape[1:]))
+                results[k][members] = scores
+        return [results[k] if at is None else results[k].take(at, axis=1) for k, at in places]
+
+    def _plan(
+        self, folds: Sequence[Fold], y: Array, n_classes: int, swept: bool
+    ) -> tuple[list[Fold], list[tuple[int, Array | None]], list[int]]:
+        """What ``distinct`` finds, and which of the training sets are swept."""
+        learned, places = distinct(folds, len(y), self.leaves_rows_out)
+        return (
+            learned,
+            places,
+            [k for k, fold in enumerate(learned) if swept and self._can_sweep(fold, y, n_classes)],
+        )
 
     def _equally_weighed(
         self, places: Sequence[int], folds: Sequence[Fold], y: Array, n_classes: int, sample_weight: Array | None

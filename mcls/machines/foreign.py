@@ -109,6 +109,22 @@ def _class_scores(fitted: Any, X: Array, n_classes: int) -> Array | None:
     return scores if scores.shape[1] == n_classes and np.isfinite(scores).all() else None
 
 
+def gives_probabilities(fitted: Any) -> bool:
+    """Whether a fitted machine, or a classifier of another library, has probabilities."""
+    if isinstance(fitted, BaseMachine):
+        return fitted.calibration is not None
+    return getattr(fitted, "predict_proba", None) is not None
+
+
+def class_scores(fitted: Any, X: Array) -> Array:
+    """Scores (m, ℓ) of a fitted machine or classifier; where it has none, 1 for the predicted class."""
+    if isinstance(fitted, BaseMachine):
+        scores = fitted.decision_function(X)
+        return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+    made = _class_scores(fitted, X, len(fitted.classes_))
+    return (fitted.predict(X)[:, None] == fitted.classes_).astype(float) if made is None else made
+
+
 def as_machine(estimator: Any, with_scores: bool = False) -> Any:
     """One of our machines as it is, any other classifier in the shape of one.
 

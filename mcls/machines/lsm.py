@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -278,6 +278,21 @@ class OneLSM(OneSystemMachine):
         block = rows_per_block(len(Z))
         alphas = nystrom.fit(self._kernel, X, lsm.indicators(y, n_classes), Z, [self.gamma], block, *w)
         self._set_alpha(alphas[0], y, *w)
+
+    def with_coefficients(self, Z: Array, class_alpha: Array, classes: Array, rows: Array) -> Self:
+        """Become the fitted machine of landmarks Z (m, d) whose coefficients (m, ℓ) are known.
+
+        ``rows`` (ℓ,) are those of each class in training, or their weights, as some labelbooks ask for them.
+        """
+        self.check_parameters()
+        self.classes_, self.n_features_in_, self.X_fit_ = classes, Z.shape[1], Z.copy()
+        self._set_alpha(class_alpha, np.arange(len(classes)), rows)
+        return self
+
+    def decided(self, values: Array, rows: Array) -> Array:
+        """Class scores (..., ℓ) from κ(x, Z) times the coefficients; ``rows`` as for ``with_coefficients``."""
+        labels = self._labels(np.arange(len(rows)), len(rows), rows)
+        return np.where(rows > 0, decide(values, *labels, self.decision), -np.inf)
 
     def _landmarks(self, X: Array) -> Array:
         return choose_landmarks(self.landmarks, self._kernel, X, self.n_landmarks, self.random_state)

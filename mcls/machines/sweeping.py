@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
 Array = np.ndarray
 Fold = tuple[Array, Array]  # (train, test) row indices
 Point = Mapping[str, Any]  # values of some parameters
+Found = TypeVar("Found")
+
+
+class SharedFolds(list[Fold]):
+    """Folds that are swept at one kernel after another: what follows from them alone is found once."""
+
+    def __init__(self, folds: Sequence[Fold]) -> None:
+        super().__init__(folds)
+        self.known: dict[Hashable, Any] = {}
+
+
+def found_once(folds: Sequence[Fold], key: Hashable, find: Callable[[], Found]) -> Found:
+    """What ``find`` gives, from memory if the folds are shared and it is known there by its key."""
+    if not isinstance(folds, SharedFolds):
+        return find()
+    if key not in folds.known:
+        folds.known[key] = find()
+    found: Found = folds.known[key]
+    return found
 
 
 def distinct(

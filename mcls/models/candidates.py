@@ -28,6 +28,7 @@ from mcls.evaluation.grid import OnStep, sweep_points
 from mcls.evaluation.grid_result import GridResult
 from mcls.evaluation.metrics import Metric
 from mcls.evaluation.parameter_grids import effective_grid
+from mcls.evaluation.prepared_folds import Prepare, prepared_fold_outcomes, prepared_outcomes
 from mcls.evaluation.protocols import (
     Outcome,
     Rows,
@@ -77,6 +78,7 @@ class TrainingRows:
     seed: int
     notes: list[str]
     say: Say | None
+    prepare: Prepare | None = None  # of all rows; each outer fold of a nested error then prepares its features
 
     @classmethod
     def read(
@@ -89,6 +91,7 @@ class TrainingRows:
         groups: Any,
         sample_weight: Any,
         say: Say | None,
+        prepare: Prepare | None = None,
         most: Callable[[int], int] | None = None,
     ) -> TrainingRows:
         """Check what a user gave, draw a sample where there are many rows, and split it.
@@ -104,6 +107,7 @@ class TrainingRows:
         weights = named_weights(sample_weight, len(X), "weights of rows")
         notes: list[str] = []
         made = cls(table, X, codes, classes, None, weights, np.arange(len(X)), [], None, False, seed, notes, say)
+        made = replace(made, prepare=prepare)
         folds = read_folds(folds)
         require_groups(folds, groups)
         groups = row_groups(X, codes, groups, made.note)
@@ -148,6 +152,12 @@ class TrainingRows:
     def weights_of_search(self) -> Array | None:
         """The weights of the rows that the search uses."""
         return None if self.weights is None else self.weights[self.rows]
+
+    @property
+    def prepare_searched(self) -> Prepare | None:
+        """``prepare`` for the rows of the search, given as positions among them."""
+        prepare, rows = self.prepare, self.rows
+        return None if prepare is None else lambda train: prepare(rows[train])[rows]
 
     @property
     def n_independent(self) -> int:
@@ -227,7 +237,9 @@ class Candidate:
             task = replace(task, estimator=_searched(self.estimator, grid, len(task.y)))
             samples[size] = task, make_folds(task.y, data.inner_folds, derive(data.seed, "folds"), task.groups)
         # Certified classes cost less for few folds than a decomposition that all would share.
-        nested = NestedFolds.of(partitions, len(self.task.y)) if partitions and not self._certifies else None
+        nested = None
+        if partitions and not self._certifies and data.prepare is None:
+            nested = NestedFolds.of(partitions, len(self.task.y))
         parts: list[GridResult] = []  # of the nested folds
         threads = os.cpu_count() or 1
 
@@ -291,11 +303,16 @@ class Candidate:
         keep_scores: bool = False,
     ) -> list[list[Outcome]]:
         """Each fold judged at a point chosen without it, among those searched; one list per partition."""
-        task = self.searched(found)
+        task, threads = self.searched(found), os.cpu_count() or 1
         with threadpool_limits(1):
+            if (prepare := data.prepare_searched) is not None:
+                if partitions:
+                    return prepared_fold_outcomes(task, partitions, prepare, threads, keep_scores)
+                seed = derive(data.seed, "folds")
+                return [prepared_outcomes(task, seed, data.splits, data.inner_folds, prepare)]
             if not partitions:
                 return [nested_outcomes(task, derive(data.seed, "folds"), data.splits, data.inner_folds)]
-            return nested_fold_outcomes(task, partitions, os.cpu_count() or 1, keep_scores)
+            return nested_fold_outcomes(task, partitions, threads, keep_scores)
 
 
 def most_rows(machine: str, grid: Any) -> Callable[[int], int]:

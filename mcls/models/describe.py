@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mcls.data.encoder import DateColumn, EncodedColumn, OrdinalColumn, ScaledColumn
+from mcls.machines.base import BaseMachine
 from mcls.models.archive import FORMAT
 from mcls.models.judging import show_error, show_metrics
 from mcls.models.table import TableModel
@@ -44,7 +45,8 @@ def column_importances(model: Any) -> dict[str, float]:
     The features of a column of text count together.
     """
     table = isinstance(model, TableModel)
-    shares = (model.estimator if table else model).importances()
+    machine = model.estimator if table else model
+    shares = machine.importances() if isinstance(machine, BaseMachine) else None
     if shares is None:
         return {}
     if table:
@@ -79,7 +81,10 @@ def _table_rows(model: TableModel) -> list[list[str]]:
     searched = f"{facts.folds} folds of {facts.rows_searched}{sample} rows, seed {facts.seed}"
     rows.append(["CV error", show_error(facts.cv_error, facts.cv_interval, searched)])
     if facts.nested_error is not None:
-        known = "parameters chosen inside each fold; scaling, grid and machine fixed before"
+        inside, before = (
+            ("parameters and scaling", "grid") if facts.scaling == "fold" else ("parameters", "scaling, grid")
+        )
+        known = f"{inside} chosen inside each fold; {before} and machine fixed before"
         rows.append(["nested CV error", f"{100 * facts.nested_error:.2f} % ({known})"])
     if facts.metric != "error":
         rows.append(["chosen by", facts.metric])
@@ -91,7 +96,10 @@ def _table_rows(model: TableModel) -> list[list[str]]:
     if facts.weight is not None:
         rows.append(["weights", f"column {facts.weight}"])
     sets = "" if model.conformal is None else f"; sets of classes from {len(model.conformal.truths)} rows"
-    kind = model.estimator.probability_map_.kind if model.has_probabilities else "none"
+    kind = "none"
+    if model.has_probabilities:
+        own = isinstance(model.estimator, BaseMachine)
+        kind = model.estimator.probability_map_.kind if own else "its own, not calibrated"
     rows.append(["probabilities", f"{kind}{sets}"])
     rows.append(["baseline", f"{100 * facts.baseline:.2f} % for always {facts.largest_class}"])
     rows += [[f"grid of {name}", _some([_value(v) for v in values])] for name, values in facts.grid.items()]

@@ -13,9 +13,11 @@ from mcls.data.dataset import Dataset
 from mcls.data.encoder import Reading
 from mcls.data.encoding import counts_rows, learn_encoder, learning_notes, read_values
 from mcls.data.formats import ColumnRules, TableFormat
+from mcls.data.parts import find_files, is_large
+from mcls.data.relearning import features_learnt_from
 from mcls.data.roles import GROUP, WEIGHT, take_roles
 from mcls.data.tables import ReadTable, check_classes, read_table
-from mcls.errors import McLsError
+from mcls.errors import McLsError, unknown_name
 from mcls.evaluation.costs import read_costs
 from mcls.evaluation.folds import EQUAL_ROWS
 from mcls.evaluation.grid import OnStep
@@ -26,12 +28,19 @@ from mcls.machines.base import BaseMachine
 from mcls.machines.registry import get_machine
 from mcls.models.candidates import Say
 from mcls.models.judging import Confusion
+from mcls.models.large import Settings, fit_large, why_not
 from mcls.models.ranking import AUTO, AUTO_MACHINES, BEST, BEST_MACHINES, Ranking, rank
 from mcls.models.selection import AS_FLAGS, Selection, select
+from mcls.models.skops_files import require_skops
+from mcls.models.spreading import Workers
 from mcls.models.state import check_labelbook, machine_class
 from mcls.models.table import Facts, TableModel
 from mcls.plugins import origin_of
 from mcls.specs import format_spec, parse_spec
+
+_ONLY_SKLEARN = "a .skops file holds machines of scikit-learn only"
+#: Rows that the columns of the honest error are learnt from: all, or those that each fold trains on.
+SCALINGS = ("dataset", "fold")
 
 
 class Fitted(NamedTuple):
@@ -44,7 +53,7 @@ class Fitted(NamedTuple):
 
 
 def fit_table(
-    path: Path | str,
+    path: Path | str | Sequence[Path | str],
     target: str | int = -1,
     machine: str = BEST,
     grid: Any = "auto",
@@ -55,6 +64,7 @@ def fit_table(
     seed: int = 0,
     nested: bool = True,
     repeats: int = 1,
+    permutations: int = 0,
     groups: Any = EQUAL_ROWS,
     metric: Any = ERROR.name,
     costs: Path | str | None = None,
@@ -62,6 +72,12 @@ def fit_table(
     group: str | None = None,
     weight: str | None = None,
     calibration: str | None = "auto",
+    scaling: str | None = None,
+    skops: bool = False,
+    seconds: float | None = None,
+    memory: float | None = None,
+    workers: Workers | None = None,
+    resume_at: Path | None = None,
     say: Say | None = None,
     on_step: OnStep | None = None,
 ) -> Fitted:
@@ -70,26 +86,44 @@ def fit_table(
     ``machine`` is a name with options, ``best`` for a choice among a few that is judged as a whole (see
     ``mcls.models.contest``), or ``auto`` for all fast ones and a test of the best two; ``target`` is that of
     ``mcls.data.load_table``; ``group`` and ``weight`` name columns, ``costs`` is the file of the matrix of the metric
-    ``cost``; the others are those of ``mcls.select``.
+    ``cost``; the others are those of ``mcls.select``. With ``scaling="fold"``, what the honest error needs to know of
+    the columns (ranges, medians, texts) comes from the training rows of each fold, with ``"dataset"`` from all rows;
+    by default it is ``"fold"`` where values are missing. With ``skops``, the model is for a .skops file, which takes
+    machines of scikit-learn (``sk:…``), and only those.
+
+    A table in several files, a large one, and one with limits of ``seconds`` or ``memory`` in bytes is read piece by
+    piece (``mcls.models.large``): there ``workers`` say who reads, and ``resume_at`` where an interrupted fit goes on.
     """
-    check_machine(machine, grid, class_weight)
+    check_machine(machine, grid, class_weight, skops)
     read_metrics(
         metric, None if costs is None else np.zeros((2, 2))
     )  # a wrong name is refused before the table is read
-    path = Path(path)
+    files = find_files([path] if isinstance(path, str | Path) else path)
+    large = Settings(
+        BEST_MACHINES[0] if machine.strip().lower() == BEST else machine, grid, folds, seed, groups, metric, costs, class_weight, calibration, repeats, permutations, scaling,
+        seconds, memory,
+    )  # fmt: skip
+    asked = len(files) > 1 or seconds is not None or memory is not None or workers is not None
+    if asked or (why_not(large) is None and is_large(files[0], form)):
+        roles: dict[str, Any] = {"group": group, "weight": weight, "workers": workers, "resume_at": resume_at}
+        found = fit_large(files, target, large, form=form, rules=rules, say=say, on_step=on_step, **roles)
+        return Fitted(*found, ranking=None)
+    path = files[0]
     read = read_table(path, target, form, rules)
     settings: dict[str, Any] = {"folds": folds, "seed": seed, "nested": nested, "groups": groups, "metric": metric}
     settings |= {"costs": costs, "class_weight": class_weight, "group": group, "weight": weight}
-    settings |= {"calibration": calibration}
-    settings |= {"repeats": repeats}
+    settings |= {"calibration": calibration, "scaling": scaling}
+    settings |= {"repeats": repeats, "permutations": permutations}
     settings |= {"say": say, "on_step": on_step, "advice": AS_FLAGS}
     return fit_columns(read, path, machine, grid, rules, **settings)
 
 
-def check_machine(machine: str, grid: Any, class_weight: str | None = None) -> None:
+def check_machine(machine: str, grid: Any, class_weight: str | None = None, skops: bool = False) -> None:
     """Refuse before the work what cannot be done or saved."""
+    if skops and several(machine):
+        raise McLsError(f"{_ONLY_SKLEARN}: give --machine sk:NAME, or a file that ends in .mcls")
     for each in several(machine) or [machine]:
-        _check_savable(_weighing(each, class_weight))
+        _check_savable(_weighing(each, class_weight), skops)
     if machine.strip().lower() == AUTO and isinstance(grid, str) and "=" in grid:
         raise McLsError("ranges belong to one machine: name it, or give --machine auto the grid auto or paper")
 
@@ -106,7 +140,9 @@ def _weighing(machine: str, class_weight: str | None) -> str:
     if class_weight != "balanced":
         raise McLsError(f"class_weight of a table is None or 'balanced', got {class_weight!r}")
     name, options = parse_spec(machine)
-    if not get_machine(name).cls.takes_weights:
+    entry = get_machine(name)
+    own = issubclass(entry.cls, BaseMachine)
+    if not (entry.cls.takes_weights if own else "class_weight" in entry.create().get_params()):
         raise McLsError(
             f"{name} takes no weights; leave --class-weight out or use another machine, such as oneLSM"
         )
@@ -124,11 +160,14 @@ def fit_columns(
     class_weight: str | None = None,
     group: str | None = None,
     weight: str | None = None,
+    scaling: str | None = None,
     **settings: Any,
 ) -> Fitted:
     """Fit a machine to columns that are read; see ``fit_table``, and ``mcls.select`` for the ``settings``."""
     labels, decimal, say = read.labels, read.form.decimal or ".", settings.get("say")
-    check_classes(labels, path)
+    check_classes(labels.levels, len(labels.codes), labels.name, path)
+    if scaling not in (None, *SCALINGS):
+        raise unknown_name("scaling", str(scaling), SCALINGS)
     columns, roles = take_roles(read.columns, path, group, weight)
     if group is not None:
         settings["groups"] = roles[GROUP]
@@ -142,26 +181,26 @@ def fit_columns(
         notes.append(
             f"column '{columns[0].name}' counts the rows: where the file is sorted, it gives the class away"
         )
-    if any(column.gaps is not None for column in columns):
-        notes.append(
-            "missing values are filled in from all rows, as the scaling comes from all rows; "
-            "a config with scaling: fold learns both from the training rows of each fold"
-        )
+    scaling = scaling or ("fold" if any(column.gaps is not None for column in columns) else "dataset")
     if say is not None:
         for note in notes:
             say(note)
     values = read_values(columns, encoder, decimal)
     X = encoder.features(values, Reading())
+    if scaling == "fold":
+        settings["prepare"] = lambda train: features_learnt_from(encoder, values, train)
     y = np.array(labels.levels)[labels.codes]
     ranking = None
     if several(machine):
         machines = [_weighing(name, class_weight) for name in several(machine)]
         selection, ranking = rank(X, y, grid, machines, test=machine.strip().lower() == AUTO, **settings)
     else:
+        if not isinstance(get_machine(parse_spec(machine)[0]).create(), BaseMachine):
+            settings["calibration"] = None  # a classifier of scikit-learn has its own probabilities, or none
         selection = select(X, y, _weighing(machine, class_weight), grid, **settings)
     # As read, not as scaled: a table of numbers has the fingerprint that load_table gives it.
     data = Dataset(path.name, encoder.plain(values), labels.codes, labels.levels, encoder.feature_names)
-    wrong = float((selection.predictions != y[selection.rows]).mean())  # of all folds together
+    wrong = float((selection.predictions != y[selection.tested]).mean())  # of all folds together
     shown = selection.out_of_fold
     confusion = Confusion.of(
         y[shown.rows], shown.predictions, selection.estimator.classes_, probabilities=shown.probabilities
@@ -181,6 +220,7 @@ def fit_columns(
         cv_spread=selection.spread,
         cv_interval=wilson(wrong * selection.n_independent, selection.n_independent),
         nested_error=selection.nested_error,
+        scaling=scaling,  # type: ignore[arg-type]
         notes=[*notes, *selection.notes],
         dropped=[*read.dropped, *(name for name in (group, weight) if name is not None)],
         metric=selection.metric,
@@ -199,16 +239,22 @@ def _in_order(confusion: Confusion, classes: Sequence[str]) -> list[list[int]]:
     return confusion.counts[np.ix_(places, places)].tolist()
 
 
-def _check_savable(machine: str) -> None:
+def _check_savable(machine: str, skops: bool) -> None:
     """Refuse a machine that no model file can hold before the work, not after it."""
     name, options = parse_spec(machine)
     entry = get_machine(name)
     made = entry.create(**options)
-    if not isinstance(made, BaseMachine) and not origin_of("machine", entry.name):
+    foreign = not isinstance(made, BaseMachine) and not origin_of("machine", entry.name)
+    if foreign and skops:
+        require_skops()
+        return
+    if foreign:
         raise McLsError(
-            f"a model file cannot hold {name}, which is scikit-learn's code; to judge it on a table beside one of "
-            f"mcls: mcls compare oneLSM {shlex.quote(machine)} --dataset TABLE.csv:target=CLASS (from "
-            "Python, mcls.save keeps a fitted one in a .skops file)"
+            f"a .mcls file cannot hold {name}, which is scikit-learn's code: keep it in a .skops file (-o "
+            "model.skops; pip install 'mcls[skops]'), or judge it on a table beside one of mcls: mcls compare oneLSM "
+            f"{shlex.quote(machine)} --dataset TABLE.csv:target=CLASS"
         )
+    if skops:
+        raise McLsError(f"{_ONLY_SKLEARN}; give a file that ends in .mcls for {name}")
     machine_class(type(made).__name__)
     check_labelbook(options.get("labelbook"))

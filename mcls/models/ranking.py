@@ -14,6 +14,7 @@ from mcls.evaluation.folds import EQUAL_ROWS
 from mcls.evaluation.grid import OnStep, steps
 from mcls.evaluation.grid_result import GridResult
 from mcls.evaluation.metrics import ERROR
+from mcls.evaluation.prepared_folds import Prepare
 from mcls.evaluation.protocols import five_by_two, hold_out_rows
 from mcls.evaluation.statistics import TestResult, ftest_5x2cv
 from mcls.machines.registry import MACHINES
@@ -23,6 +24,7 @@ from mcls.models.selection import (
     IN_PYTHON,
     Selection,
     check_calibration,
+    check_chance,
     check_metrics,
     finish,
     spec_with,
@@ -96,11 +98,13 @@ def rank(
     seed: int = 0,
     nested: bool = False,
     repeats: int = 1,
+    permutations: int = 0,
     groups: Any = EQUAL_ROWS,
     metric: Any = ERROR.name,
     costs: Any = None,
     calibration: str | None = None,
     sample_weight: Any = None,
+    prepare: Prepare | None = None,
     say: Say | None = None,
     on_step: OnStep | None = None,
     advice: str = IN_PYTHON,
@@ -117,7 +121,8 @@ def rank(
     limits = {machine: most_rows(machine, grid) for machine in machines}
     settings: dict[str, Any] = {"folds": folds, "seed": seed, "groups": groups, "sample_weight": sample_weight}
     most = None if test else lambda n: max(limit(n) for limit in limits.values())
-    data = TrainingRows.read(X, y, say=say, most=most, **settings)
+    data = TrainingRows.read(X, y, prepare=prepare, say=say, most=most, **settings)
+    check_chance(data, permutations)
     able = [machine for machine, limit in limits.items() if test or limit(len(data.X)) >= len(data.rows)]
     if len(able) < len(limits):
         data.note(f"with {len(data.rows)} rows to search there is no choice of machines: {', '.join(able)}")
@@ -152,7 +157,7 @@ def rank(
     if test and len(entrants) > 1:
         found_test, errors = compare(data, *((entrants[i].candidate, entrants[i].found) for i in order[:2]))
         ranking = replace(ranking, test=found_test, test_errors=errors)
-    settings = {"calibration": chosen.calibration, "say": say, "advice": advice}
+    settings = {"calibration": chosen.calibration, "permutations": permutations, "say": say, "advice": advice}
     return finish(chosen.candidate, data, chosen.found, outcomes, standing, **settings), ranking
 
 

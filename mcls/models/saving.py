@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from mcls.environment import environment
 from mcls.errors import McLsError
 from mcls.models.archive import pack_archive, read_archive, write_archive
-from mcls.models.skops_files import is_skops, read_skops, write_skops
+from mcls.models.skops_files import dump_skops, is_skops, read_skops, write_skops
 from mcls.models.state import array_index, from_state, to_state
 from mcls.models.table import TableModel
 
@@ -27,8 +29,8 @@ def save(model: Any, path: Path | str) -> None:
         Any registered machine. One that holds code (a kernel function, a scikit-learn classifier as the binary
         machine of an ECOC) is refused.
     path : Path or str
-        Written whole or not at all. With the suffix ``.skops`` a fitted estimator of scikit-learn is saved by the
-        package skops (``pip install 'mcls[skops]'``), which like our own format holds no code.
+        Written whole or not at all. With the suffix ``.skops`` a fitted classifier of scikit-learn, or a table model
+        of one, is saved by the package skops (``pip install 'mcls[skops]'``), which like our own format holds no code.
 
     Examples
     --------
@@ -40,14 +42,24 @@ def save(model: Any, path: Path | str) -> None:
     array(['c'], dtype='<U1')
     """
     if is_skops(path):
-        write_skops(model, Path(path))
+        write_skops(_parts(model) if isinstance(model, TableModel) else model, Path(path))
         return
     write_archive(path, *_content(model))
 
 
-def dump(model: Any) -> bytes:
-    """The bytes of the file that ``save`` writes."""
-    return pack_archive(*_content(model))
+def dump(model: Any, path: Path | str = "") -> bytes:
+    """The bytes of the file that ``save`` writes to a path."""
+    return dump_skops(_parts(model)) if is_skops(path) else pack_archive(*_content(model))
+
+
+def _parts(table: TableModel) -> dict[str, Any]:
+    """A table model of scikit-learn as skops keeps it: the classifier, and all else as JSON."""
+    text = {"table": table.to_json(), "versions": _versions()}
+    return {"estimator": table.estimator, "mcls": json.dumps(text, allow_nan=False), "arrays": table.arrays()}
+
+
+def _versions() -> dict[str, str]:
+    return {"python": environment()["python"], **environment()["packages"]}
 
 
 def _content(model: Any) -> tuple[dict[str, Any], list[Array]]:
@@ -55,7 +67,7 @@ def _content(model: Any) -> tuple[dict[str, Any], list[Array]]:
     state, arrays = to_state(table.estimator if table else model)
     parts = table.arrays() if table else {}
     content = {
-        "versions": {"python": environment()["python"], **environment()["packages"]},
+        "versions": _versions(),
         "estimator": state,
         "table": table.to_json() if table else None,
     }
@@ -70,11 +82,13 @@ def load(path: Path | str) -> Any:
     The predictions are those of the saved model bit for bit. A file that is damaged, from a newer format, or not
     consistent in itself is refused with :class:`~mcls.errors.McLsError`; nothing in a file is ever executed.
     """
-    return read_skops(Path(path)) if is_skops(path) else load_with_versions(path)[0]
+    return load_with_versions(path)[0]
 
 
 def load_with_versions(path: Path | str) -> tuple[Any, dict[str, str]]:
     """The model, and the versions of the packages that wrote it."""
+    if is_skops(path):
+        return _from_skops(Path(path))
     content, arrays = read_archive(path)
     try:
         if set(content) - {"parts"} != {"format", "versions", "estimator", "table"}:
@@ -86,6 +100,24 @@ def load_with_versions(path: Path | str) -> tuple[Any, dict[str, str]]:
             return machine, versions
         parts = {str(name): arrays[array_index(at)] for name, at in content.get("parts", {}).items()}
         return TableModel.from_json(content["table"], machine, parts), versions
+    except Exception as error:  # whatever the values of a file cause, it is the file that is wrong
+        raise McLsError(f"{path} holds no usable model: {error or type(error).__name__}") from None
+
+
+def _from_skops(path: Path) -> tuple[Any, dict[str, str]]:
+    """A classifier of scikit-learn alone, or the model of a table that has one."""
+    content = read_skops(path)
+    try:
+        if not isinstance(content, dict):
+            if not is_classifier(content):
+                raise McLsError("it is not a classifier")
+            return content, {}
+        if set(content) != {"estimator", "mcls", "arrays"} or not is_classifier(content["estimator"]):
+            raise McLsError("it is not a model of a table")
+        text = json.loads(content["mcls"])
+        model = TableModel.from_json(text["table"], content["estimator"], content["arrays"])
+        model.decide(np.zeros((1, model.estimator.n_features_in_)))
+        return model, {str(k): str(v) for k, v in text["versions"].items()}
     except Exception as error:  # whatever the values of a file cause, it is the file that is wrong
         raise McLsError(f"{path} holds no usable model: {error or type(error).__name__}") from None
 

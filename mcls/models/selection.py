@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from threadpoolctl import threadpool_limits
 
 from mcls.errors import McLsError
 from mcls.evaluation.conformal import ConformalSets
@@ -17,6 +18,13 @@ from mcls.evaluation.folds import EQUAL_ROWS
 from mcls.evaluation.grid import OnStep
 from mcls.evaluation.grid_result import GridResult
 from mcls.evaluation.metrics import ERROR, Metric, read_metrics
+from mcls.evaluation.permutations import (
+    PermutationResult,
+    check_partition,
+    check_permutations,
+    permutation_test,
+)
+from mcls.evaluation.prepared_folds import Prepare
 from mcls.evaluation.protocols import Outcome
 from mcls.evaluation.scoring import mean_over_folds
 from mcls.machines.base import BaseMachine, parameter_checks
@@ -84,6 +92,9 @@ class Selection:
         The nested error of each repetition: what the choice of folds is worth.
     probabilities : array (m, ℓ) or None
         With a calibration, those of the tested rows, each from a map that was fitted without the row.
+    chance : PermutationResult or None
+        The test of the chosen point against chance, where permutations were asked for: the error observed is the
+        nested one, if there is one.
     conformal : ConformalSets or None
         With a calibration, what sets of classes with a wanted coverage are made from.
     costs : array or None
@@ -100,7 +111,7 @@ class Selection:
     best_params: dict[str, Any]
     error: float
     spread: float
-    rows: Array
+    rows: Array | range
     tested: Array
     predictions: Array
     folds: int
@@ -115,6 +126,7 @@ class Selection:
     nested_metrics: dict[str, float] = field(default_factory=dict)
     nested_machines: dict[str, int] = field(default_factory=dict)
     probabilities: Array | None = None
+    chance: PermutationResult | None = None
     conformal: ConformalSets | None = None
     costs: Array | None = None
     notes: list[str] = field(default_factory=list)
@@ -144,11 +156,13 @@ def select(
     seed: int = 0,
     nested: bool = False,
     repeats: int = 1,
+    permutations: int = 0,
     groups: Any = EQUAL_ROWS,
     metric: str | Metric | Sequence[str | Metric] = ERROR.name,
     costs: Any = None,
     calibration: str | None = None,
     sample_weight: Any = None,
+    prepare: Prepare | None = None,
     say: Say | None = None,
     on_step: OnStep | None = None,
     advice: str = IN_PYTHON,
@@ -178,10 +192,13 @@ def select(
     nested : bool
         Also estimate the error honestly: each fold is judged at the point that the other folds choose, exactly and for
         three to four times the price of the search where the machine's algebra allows. The automatic grid, with its
-        extension, comes from all rows all the same, and so does any scaling done before. Inside index arrays of your
-        own, ten stratified folds choose.
+        extension, comes from all rows all the same, and so does any scaling done before, unless ``prepare`` does it.
+        Inside index arrays of your own, ten stratified folds choose.
     repeats : int
         Partitions that the nested error is averaged over.
+    permutations : int
+        Also test the machine at the chosen point against chance, by dealing the classes anew so many times
+        (``mcls.evaluation.permutations``): ``chance`` of the result has the p-value.
     groups : "equal rows", None or array-like (n,)
         Rows of one group are never split; by default those that are equal: no row is judged by its own copy.
     metric : str or list of str
@@ -196,6 +213,10 @@ def select(
         map, and the class is the one that it makes most probable.
     sample_weight : array-like (n,), optional
         Weights of the rows, in training and in every metric: a row of weight 2 counts as two rows.
+    prepare : callable, optional
+        Gives the features (n, d) of all rows, scaled, encoded or imputed by what the training rows say, whose numbers
+        (m,) it is given. Each outer fold of the nested error then prepares its features for itself, at the price of
+        one search per fold. ``X`` is what all rows give.
     say : callable, optional
         Told each note as it is made, for instance ``print``.
     on_step : callable, optional
@@ -229,7 +250,9 @@ def select(
     most = most_rows(machine, grid)  # refuses a wrong name before the rows are looked at
     metrics = check_metrics(metric, costs, y)
     settings: dict[str, Any] = {"folds": folds, "seed": seed, "groups": groups, "sample_weight": sample_weight}
+    settings |= {"prepare": prepare}
     data = TrainingRows.read(X, y, say=say, most=most, **settings)
+    check_chance(data, permutations)
     candidate = Candidate.read(data, machine, grid, metrics, on_step)
     calibration = check_calibration(candidate, calibration)
     partitions = data.partitions(repeats) if nested else []
@@ -251,7 +274,8 @@ def select(
                     for parts in zip(outcomes, mapped)
                 ]
             outcomes = mapped
-    return finish(candidate, data, found, outcomes, standing, calibration=calibration, say=say, advice=advice)
+    settings = {"calibration": calibration, "permutations": permutations, "say": say, "advice": advice}
+    return finish(candidate, data, found, outcomes, standing, **settings)
 
 
 def standings_of(
@@ -270,6 +294,13 @@ def in_order(found: GridResult) -> tuple[Array, Array]:
     tested = np.concatenate(found.tests)
     order = np.argsort(tested, kind="stable")
     return tested[order], order
+
+
+def check_chance(data: TrainingRows, permutations: int) -> None:
+    """Refuse, before the work begins, a test against chance that cannot be made; 0 permutations ask for none."""
+    if permutations != 0:
+        check_permutations(permutations)
+        check_partition(data.splits, len(data.rows))
 
 
 def check_metrics(metric: Any, costs: Any, y: Any) -> tuple[Metric, ...]:
@@ -300,6 +331,7 @@ def finish(
     standing: Standing | None,
     *,
     calibration: str | None,
+    permutations: int = 0,
     say: Say | None,
     advice: str,
 ) -> Selection:
@@ -368,6 +400,12 @@ def finish(
             nested_metrics={name: float(mean_over_folds(of)[0]) for name, of in of_folds.items()},
             nested_machines=dict(Counter(outcome.machine for outcome in every if outcome.machine)),
         )
+    if permutations:
+        error = made.error if made.nested_error is None else made.nested_error
+        settings: dict[str, Any] = {"seed": data.seed, "observed": error, "on_step": candidate.task.on_step}
+        with threadpool_limits(1):
+            chance = permutation_test(candidate.task, data.splits, found.best_point, permutations, **settings)
+        made = replace(made, chance=chance)
     if calibration is not None:
         assert standing is not None
         assert standing.probabilities is not None

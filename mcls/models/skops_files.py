@@ -18,7 +18,16 @@ def is_skops(path: Path | str) -> bool:
     return Path(path).suffix.lower() == _SUFFIX
 
 
-def _skops() -> ModuleType:
+def is_skops_file(path: Path) -> bool:
+    """Whether a file is one of skops, by its name and its content."""
+    if not is_skops(path) or not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        return "schema.json" in archive.namelist()
+
+
+def require_skops() -> ModuleType:
+    """The input and output of skops, or the advice to install it."""
     try:
         import skops.io
     except ImportError:
@@ -26,18 +35,23 @@ def _skops() -> ModuleType:
     return skops.io
 
 
-def write_skops(estimator: Any, path: Path) -> None:
-    """Save a fitted estimator of scikit-learn; one that skops would not trust when it is read is refused."""
-    io = _skops()
-    content = io.dumps(estimator)
-    if foreign := io.get_untrusted_types(data=content):
-        raise McLsError(f"this model needs code beside scikit-learn's ({foreign[0]}), which no model file holds")
-    write_atomic(path, content)
+def write_skops(content: Any, path: Path) -> None:
+    """Save a fitted classifier of scikit-learn; one that skops would not trust when it is read is refused."""
+    write_atomic(path, dump_skops(content))
+
+
+def dump_skops(content: Any) -> bytes:
+    """The bytes of the file."""
+    io = require_skops()
+    made: bytes = io.dumps(content)
+    if foreign := io.get_untrusted_types(data=made):
+        raise McLsError(f"this model needs {foreign[0]}, which skops does not trust: no model file holds it")
+    return made
 
 
 def read_skops(path: Path) -> Any:
     """Load it; a file with any type that skops does not trust by itself is refused, and so is a packed one."""
-    io = _skops()
+    io = require_skops()
     require_file(path)
     try:
         with zipfile.ZipFile(path) as archive:

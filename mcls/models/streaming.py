@@ -21,6 +21,8 @@ from mcls.data.scanning import counts_columns, pieces
 from mcls.data.tables import read_table
 from mcls.errors import McLsError, unknown_name
 from mcls.models.judging import Confusion
+from mcls.models.large_result import FINGERPRINT, fingerprint
+from mcls.models.passes import row_fingerprints
 from mcls.models.ranges import RangeWatch
 from mcls.models.table import TableModel
 from mcls.terminal import counted
@@ -301,6 +303,8 @@ def judge_table(
 
 def is_training_table(model: TableModel, path: Path, form: TableFormat | None = None) -> bool:
     """Whether a table holds the very rows that a model was fitted to; its columns may come in another order."""
+    if model.facts.fingerprint.startswith(FINGERPRINT):
+        return _fingerprint(model, path, form) == model.facts.fingerprint
     layout, known = open_table(model, path, form), model.encoder.columns
     wanted = {model.target, *model.encoder.names}
     others = model.facts.dropped if layout.names is None else [name for name in layout.names if name not in wanted]
@@ -315,6 +319,19 @@ def is_training_table(model: TableModel, path: Path, form: TableFormat | None = 
     X, labels = model.encoder.plain(values), read.labels
     data = Dataset(path.name, X, labels.codes, labels.levels, model.encoder.feature_names)
     return data.fingerprint == model.facts.fingerprint
+
+
+def _fingerprint(model: TableModel, path: Path, form: TableFormat | None) -> str | None:
+    """The fingerprint of a table, piece by piece; None where a row cannot be read or its class is not known."""
+    layout, total = open_table(model, path, form), np.zeros(2, dtype=np.uint64)
+    at, places = layout.places[model.target], {name: c for c, name in enumerate(model.classes)}
+    try:
+        for rows, X, _ in read_chunks(model, path, layout):
+            codes = [places[model.class_name(cells[at], layout.decimal)] for cells in rows]
+            total += row_fingerprints(X, np.array(codes))
+    except (McLsError, KeyError):
+        return None
+    return fingerprint(total)
 
 
 def _exact(names: list[str]) -> list[str]:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -17,8 +17,11 @@ from mcls.data.frames import frame_cells
 from mcls.errors import McLsError, nearest
 from mcls.evaluation.conformal import ConformalSets
 from mcls.evaluation.costs import check_costs, least_cost_classes
+from mcls.machines.foreign import class_scores, gives_probabilities
 
 Array = np.ndarray
+
+_FIT_AGAIN = "fit a machine of mcls without --no-probabilities"
 
 
 class Facts(BaseModel):
@@ -40,6 +43,9 @@ class Facts(BaseModel):
     cv_spread: float
     cv_interval: tuple[float, float] | None = Field(None, description="95 % (Wilson); None in older models")
     nested_error: float | None = None
+    scaling: Literal["dataset", "fold"] = Field(
+        "dataset", description="rows that scaling, encoding and imputation of the nested error come from"
+    )
     notes: list[str] = Field(default_factory=list)
     confusion: list[list[int]] | None = Field(
         None, description="true × predicted out of fold, nested if that was asked for; None in older models"
@@ -130,12 +136,12 @@ class TableModel:
     @property
     def has_probabilities(self) -> bool:
         """Whether the model gives probabilities."""
-        return self.estimator.calibration is not None
+        return gives_probabilities(self.estimator)
 
     def probabilities(self, X: Array) -> Array:
         """Probabilities (m, ℓ) of encoded rows."""
         if not self.has_probabilities:
-            raise McLsError("this model has no probabilities; fit it again without --no-probabilities")
+            raise McLsError(f"this model has no probabilities; {_FIT_AGAIN}")
         return self.estimator.predict_proba(X)
 
     def decide(self, X: Array) -> Array:
@@ -148,7 +154,7 @@ class TableModel:
         """Conformal sets of classes of encoded rows, the most probable class first."""
         P = self.probabilities(X)
         if self.conformal is None:
-            raise McLsError("this model has no calibration of sets; fit it again without --no-probabilities")
+            raise McLsError(f"this model has no calibration of sets; {_FIT_AGAIN}")
         names = self.estimator.classes_
         sets = self.conformal.sets(P, coverage)
         order = np.argsort(-P, axis=1, kind="stable")
@@ -156,8 +162,7 @@ class TableModel:
 
     def class_scores(self, X: Array) -> Array:
         """Score of each class (m, ℓ); with two classes, the margin of the second and its negative."""
-        scores = self.estimator.decision_function(X)
-        return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+        return class_scores(self.estimator, X)
 
     def encode(self, table: Any, strict: bool = False) -> Array:
         """Features (m, d) of a table, in any of the forms that ``predict`` takes.

@@ -60,6 +60,9 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         Weights of the classes.
     calibration : None, "temperature", "matrix", "auto" or "decide"
         How scores become probabilities, "auto" by default as in ``mcls fit``; with None there is no ``predict_proba``.
+    scaling : None, "dataset" or "fold"
+        Rows that ranges, medians and texts of the nested error come from: all, or those that each fold trains on. None
+        is "fold" where values are missing.
     drop, keep, categorical, ordinal, missing
         What columns are for: see :class:`~mcls.data.formats.ColumnRules`.
     strict : bool
@@ -97,6 +100,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         metric: str = "error",
         class_weight: str | None = None,
         calibration: str | None = "auto",
+        scaling: str | None = None,
         drop: Sequence[str] = (),
         keep: Sequence[str] = (),
         categorical: Sequence[str] = (),
@@ -113,6 +117,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         self.metric = metric
         self.class_weight = class_weight
         self.calibration = calibration
+        self.scaling = scaling
         self.drop = drop
         self.keep = keep
         self.categorical = categorical
@@ -150,6 +155,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         read = ReadTable(columns, labels, dropped, TableFormat(decimal="."), [])
         settings = {"folds": self.folds, "seed": self.seed, "nested": self.nested, "groups": self.groups}
         settings |= {"metric": self.metric, "class_weight": self.class_weight, "calibration": self.calibration}
+        settings |= {"scaling": self.scaling}
         fitted = fit_columns(read, Path("a data frame"), self.machine, self.grid, rules, **settings)
         self.model_, self.selection_ = fitted.model, fitted.selection
         return self

@@ -61,6 +61,8 @@ _LATEX = {
     "σ": r"$\sigma$",
     "λ": r"$\lambda$",
     "β": r"$\beta$",
+    "τ": r"$\tau$",
+    "·": r"$\cdot$",
     "ℓ": r"$\ell$",
     "→": r"$\rightarrow$",
     "√": r"$\surd$",

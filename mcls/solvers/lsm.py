@@ -82,22 +82,25 @@ def sweep(
     spectrum = spectrum or Spectrum.of(K)
     shifts = np.asarray(gammas, dtype=float)
     kept = spectrum.keeps_digits(shifts)
+    # All folds in one array, so that there are few calls for many small ones.
+    ends = np.cumsum([len(test) for test in tests])
+    joined = np.full((len(shifts), sum(map(len, tests)), Y.shape[1]), np.nan)
+    results = [joined[:, end - len(test) : end] for test, end in zip(tests, ends.tolist())]
     if not kept.any():
-        return [np.full((len(shifts), len(test), Y.shape[1]), np.nan) for test in tests]
+        return results
     shifts = shifts[kept]
     smallest = least_difference(spectrum.conditions(shifts).max())
-    results = [np.full((len(kept), len(test), Y.shape[1]), np.nan) for test in tests]
     for part, solved in spectrum.solved(shifts, Y, tests):
         at = np.flatnonzero(kept)[part]
         for places, rows in solved.runs:
-            e = solved.left_out(rows)  # (γ, k, s, r)
+            e = solved.left_out(rows, places)  # (γ, k, s, r)
             F = Y[rows] - e
             lost = (np.abs(F).max(axis=3) < smallest).any(axis=0)  # (k, s)
             for i in np.flatnonzero(lost.any(axis=1)).tolist():
                 S, some = rows[i], lost[i]
                 F[:, i, some] = solved.left_out_products(S, e[:, i], K[S[some]])
-            for i, place in enumerate(places):
-                results[place][at] = F[:, i]
+            into = (ends[places] - rows.shape[1])[:, None] + np.arange(rows.shape[1])  # (k, s)
+            joined[at[:, None, None], into] = F
     return results
 
 
@@ -151,7 +154,7 @@ def sweep_pairs(
         touched = [k for k, left_out in enumerate(members) if len(left_out)]
         for part, solved in spectrum.solved(shifts[kept], targets, [members[k] for k in touched]):
             for places, left_out in solved.runs:
-                without = solved.left_out_solutions(left_out)[..., 0]  # (γ, k, m)
+                without = solved.left_out_solutions(left_out, places)[..., 0]  # (γ, k, m)
                 for i, place in enumerate(touched[at] for at in places):
                     results[place][kept[part], p] = (root * without[:, i]) @ K_rows[tests[place]].T
         whole = spectrum.solve(shifts[kept], targets)[..., 0] if len(touched) < len(tests) else None  # (γ, m)

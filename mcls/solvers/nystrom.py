@@ -58,9 +58,9 @@ def fit(
     ``kernel(A, B)`` gives the kernel matrix of two arrays of rows; ``block`` rows of X are handled at once. All γ
     share the products of P: each adds only a factorisation.
     """
-    L = _factor(kernel(Z, Z))
+    L = factor(kernel(Z, Z))
     G, R = _gram_sums(kernel, X, Y, Z, L, np.zeros(len(X), dtype=np.intp), block, w)
-    return _coefficients(G[0], R[0], L, gammas)
+    return coefficients(G[0], R[0], L, gammas)
 
 
 def sweep(
@@ -74,7 +74,7 @@ def sweep(
     w: Array | None = None,
 ) -> list[Array]:
     """Out-of-fold values (γ, |test|, r) of each fold, all on the landmarks Z: see the head of this module."""
-    L = _factor(kernel(Z, Z))
+    L = factor(kernel(Z, Z))
     results: list[Array] = []
     for some, cells, members in _fold_cells(folds, len(X), max(2, _GRAM_VALUES // len(Z) ** 2)):
         G, R = _gram_sums(kernel, X, Y, Z, L, cells, block, w)
@@ -86,7 +86,7 @@ def sweep(
                 own = _less(whole[0], G, outside), _less(whole[1], R, outside)
             else:
                 own = G[inside].sum(axis=0), R[inside].sum(axis=0)
-            beta = _coefficients(own[0], own[1], L, gammas)  # (γ, m, r)
+            beta = coefficients(own[0], own[1], L, gammas)  # (γ, m, r)
             flat = beta.transpose(1, 0, 2).reshape(len(Z), -1)
             scores = np.empty((len(test), flat.shape[1]))
             for start in range(0, len(test), block):
@@ -152,7 +152,7 @@ def _gram_sums(
     return G, R
 
 
-def _coefficients(G: Array, R: Array, L: Array, gammas: Sequence[float]) -> Array:
+def coefficients(G: Array, R: Array, L: Array, gammas: Sequence[float]) -> Array:
     """β (γ, m, r) from the lower triangle of G and from R."""
     m = len(L)
     G = np.tril(G)
@@ -162,7 +162,7 @@ def _coefficients(G: Array, R: Array, L: Array, gammas: Sequence[float]) -> Arra
     return beta.reshape(m, len(gammas), -1).transpose(1, 0, 2)
 
 
-def _factor(K: Array) -> Array:
+def factor(K: Array) -> Array:
     """Cholesky factor L (m, m) of K_mm with the smallest jitter, by factors of 100, that rounding allows."""
     jitter = _JITTER * max(float(np.mean(np.diag(K))), np.finfo(float).tiny)
     for _ in range(4):  # up to 1e-4: beyond rounding, of single precision too

@@ -248,7 +248,7 @@ def sweep_without_penalty(
     for part, solved in whole.solved(shifts[kept], targets, tests):
         totals = root @ solved.U  # (λ, ℓ + 1)
         for places, rows in solved.runs:
-            e = solved.left_out(rows)  # (λ, k, s, ℓ + 1)
+            e = solved.left_out(rows, places)  # (λ, k, s, ℓ + 1)
             sums = totals[:, None] - np.einsum("aks,aksr->akr", solved.U[:, rows, -1], e)
             sums[sums[:, :, -1] < 1e-3 * totals[:, None, -1]] = np.nan  # the rows left out were most of it
             b = np.round(sums[:, :, None, :-1] / sums[:, :, None, -1:], BIAS_DECIMALS)  # (λ, k, 1, ℓ)

@@ -27,6 +27,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from mcls.solvers.linear import LARGEST_CONDITION
+from mcls.solvers.pairs import Parts, left_out
 
 Array = np.ndarray
 
@@ -43,6 +44,9 @@ _SYMMETRIC_FROM = 32  # rows
 
 # Numbers of inverses held at once: those of several shifts of small systems, so that their folds are batched.
 _HELD_UP_TO = 600 * 600
+
+# Below this share of the columns of M single entries are picked, beyond whole rows.
+_FEW_COLUMNS = 0.2
 
 # Folds are batched while their rows of the eigenvectors stay below this many numbers; larger ones are products
 # large enough by themselves.
@@ -199,9 +203,28 @@ class Spectrum:
         step = max(1, _HELD_UP_TO // n**2 if whole else len(shifts))
         U = self.solve(shifts, R)
         runs = list(fold_runs(tests, 0 if whole else n))
+        parts = Parts.of(tests, n) if whole and not self.held and self._is_definite(shifts) else None
+        if parts is not None and not len(parts.pairs):
+            parts = None
+        ordered = self if parts is None else self._ordered(parts)
         for start in range(0, len(shifts), step):
             part = slice(start, start + step)
-            yield part, Solved(self, shifts[part], U[part], runs, self._inverse(shifts[part]) if whole else None)
+            M = ordered._inverse(shifts[part]) if whole else None
+            e = None if parts is None or M is None else left_out(M, U[part][:, parts.order], parts)
+            yield part, Solved(self, shifts[part], U[part], runs, M, parts, e)
+
+    def _is_definite(self, shifts: Array) -> bool:
+        """Whether A + δI is positive definite at every shift."""
+        return bool((self.values.min(initial=np.inf) + shifts > 0).all())
+
+    def _ordered(self, parts: Parts) -> Spectrum:
+        """The same with the rows in the order of some parts."""
+        blocks = [parts.place[rows] for rows in self.blocks]
+        if not blocks:
+            return Spectrum(self.values, self.vectors[parts.order])
+        values, vectors = self.values[parts.order], np.empty_like(self.vectors)
+        vectors[np.ix_(parts.place, parts.place)] = self.vectors
+        return Spectrum(values, vectors, blocks)
 
     def holding(self, shifts: Array) -> Spectrum:
         """The same with M formed beforehand for shifts that are asked for often, where it keeps its digits."""
@@ -243,23 +266,23 @@ class Solved:
     shifts: Array  # (g,)
     U: Array  # (g, n, r)
     runs: list[tuple[list[int], Array]]  # the folds, as ``fold_runs`` gives them
-    M: Array | None = None  # (g, n, n) where it was worth forming
+    M: Array | None = None  # (g, n, n) where it was worth forming, in the order of the parts if there are some
+    parts: Parts | None = None
+    of_parts: Array | None = None  # e of all folds, as ``pairs.left_out`` gives it
 
-    def left_out(self, rows: Array) -> Array:
+    def left_out(self, rows: Array, places: Sequence[int] = ()) -> Array:
         """e = M_SS⁻¹ u_S (g, k, s, r) of k folds with the rows (k, s); NaN where a fold's system loses its digits.
 
-        R is of order one.
+        ``places`` are those of the folds in the list that was solved for. R is of order one.
         """
-        e = _solve_each(self._blocks(rows), self.U[:, rows], self.definite)
+        if self.parts is not None and self.of_parts is not None:
+            e = self.of_parts.take(self.parts.find(places, rows), axis=1)
+        else:
+            e = _solve_each(self._blocks(rows), self.U[:, rows], self.spectrum._is_definite(self.shifts))
         conditions = self.spectrum.conditions(self.shifts)
         lost = conditions[:, None] * np.abs(e).max(axis=(2, 3), initial=0.0) > LARGEST_CONDITION
         e[lost] = np.nan
         return e
-
-    @property
-    def definite(self) -> bool:
-        """Whether A + δI is positive definite at every shift."""
-        return bool((self.spectrum.values.min(initial=np.inf) + self.shifts > 0).all())
 
     def _blocks(self, rows: Array) -> Array:
         """M_SS (g, k, s, s) of k folds with the rows (k, s)."""
@@ -276,12 +299,12 @@ class Solved:
             M_SS += a[:, :, None, None] * np.eye(rows.shape[1])
         return M_SS
 
-    def left_out_solutions(self, rows: Array) -> Array:
+    def left_out_solutions(self, rows: Array, places: Sequence[int] = ()) -> Array:
         """Solutions u⁽⁻ˢ⁾ (g, k, n, r) without each of k folds with the rows (k, s), exactly zero on those rows.
 
         (Rounding there, times a kernel value of one, would drown the tiny scores of a narrow kernel.)
         """
-        e = self.left_out(rows)
+        e = self.left_out(rows, places)
         solutions = self.U[:, None] - self._columns(rows, e)
         for i, S in enumerate(rows):
             solutions[:, i, S] = 0.0
@@ -291,13 +314,18 @@ class Solved:
         """M₋S,S e (g, k, n, r) of k folds with the rows (k, s); rows of S hold nothing of use."""
         g, k, _, r = e.shape
         if self.M is not None:  # M is symmetric: its rows are its columns, and next to each other
-            return np.matmul(self.M[:, rows].swapaxes(-1, -2), e)
+            columns = np.matmul(self.M[:, self._at(rows)].swapaxes(-1, -2), e)
+            return columns if self.parts is None else columns[:, :, self.parts.place]
         weights, _, b = self.spectrum._weights(self.shifts)  # aI touches only the rows left out
         Q = self.spectrum.vectors
         projected = np.matmul(Q[rows].transpose(0, 2, 1), e)  # (g, k, ·, r)
         projected *= (b * weights)[:, None, :, None]
         columns = Q @ projected.transpose(2, 0, 1, 3).reshape(-1, g * k * r)  # one large product
         return columns.reshape(-1, g, k, r).transpose(1, 2, 0, 3)
+
+    def _at(self, rows: Array) -> Array:
+        """Where rows stand in M."""
+        return rows if self.parts is None else self.parts.place[rows]
 
     def left_out_products(self, S: Array, e: Array, T: Array) -> Array:
         """Products T u⁽⁻ˢ⁾ (g, m, r) with the solutions without the rows S (s,), for a T (m, n) of few rows.
@@ -311,7 +339,11 @@ class Solved:
             # What is below the rounding of a row's largest entry adds nothing: a narrow kernel leaves few columns.
             sizes = np.abs(T)
             seen = np.flatnonzero((sizes > 1e-17 / n * sizes.max(axis=1, initial=0.0)[:, None]).any(axis=0))
-            u = self.U[:, seen] - np.matmul(self.M[:, seen[:, None], S], e)
+            u = self.U[:, seen]
+            if len(seen) < _FEW_COLUMNS * n:
+                u -= np.matmul(self.M[:, self._at(seen)[:, None], self._at(S)], e)
+            else:  # whole rows of M are next to each other
+                u -= np.matmul(self.M[:, self._at(S)].swapaxes(-1, -2), e)[:, self._at(seen)]
             return T[:, seen] @ u
         weights, _, b = self.spectrum._weights(self.shifts)
         Q = self.spectrum.vectors

@@ -137,7 +137,7 @@ def sweep_lssvm(
     for part, solved in spectrum.solved(shifts[kept], right, tests):
         for places, rows in solved.runs:
             K_rows = K[rows]  # (k, s, n)
-            for i, without in zip(kept[part], solved.left_out_solutions(rows)):  # (k, n, 1 + r)
+            for i, without in zip(kept[part], solved.left_out_solutions(rows, places)):  # (k, n, 1 + r)
                 beta = without[:, :, 0]
                 if bias:
                     beta, b = _eliminate_bias(without, Y)

@@ -5,7 +5,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.io import savemat
 
 from mcls.cli.app import main
 from mcls.data import card_names, load_card
@@ -107,7 +109,7 @@ def test_verify_fails_on_a_changed_table(
 
 
 def test_fetch_all_from_a_mirror_of_the_raw_files(mcls, cache: Path, raw_dir: Path, serve: Callable) -> None:
-    """Eleven UCI sets and USPS come; Pavia's image is on no mirror here, so it is listed and the exit code is 1."""
+    """Eleven UCI sets, USPS and Indian Pines come; Pavia's image is on no mirror: listed, exit code 1."""
     mirror = serve({path.name: path.read_bytes() for path in raw_dir.iterdir()})
     code, out, err = mcls("data", "fetch", "--all", "--remote", "--mirror", mirror)
     assert code == 1
@@ -116,7 +118,7 @@ def test_fetch_all_from_a_mirror_of_the_raw_files(mcls, cache: Path, raw_dir: Pa
     fetched = [line.split(":")[0] for line in out.splitlines() if ": fetched, " in line]
     with_files = [name for name in card_names() if load_card(name).files]
     assert fetched == [name for name in with_files if name != "pavia-university"]
-    assert len(fetched) == 12
+    assert len(fetched) == 13
     for name in fetched:
         # Read back from the cache: the same table as the shipped copy's, or the card's.
         assert is_cached(load_card(name))
@@ -206,6 +208,21 @@ def test_import_takes_a_file(mcls, cache: Path, tmp_path: Path, iris_raw: bytes)
 def test_import_says_what_is_missing(mcls, cache: Path, raw_dir: Path) -> None:
     out = mcls("data", "import", "pavia-university", str(raw_dir / "PaviaU_gt.mat"))[1]
     assert out == "pavia-university: imported; still missing: PaviaU.mat\n"
+
+
+def test_import_takes_the_array_of_a_matlab_file(mcls, cache: Path, raw_dir: Path, tmp_path: Path) -> None:
+    """The site serves Indian Pines as MATLAB files; they become the very bytes whose checksum the card has."""
+    for name in ("corrected", "gt"):
+        array = np.load(raw_dir / f"Indian_pines_{name}.npy")
+        stored = {f"indian_pines_{name}": array.astype(float) if name == "gt" else array}
+        savemat(tmp_path / f"Indian_pines_{name}.mat", stored, do_compression=True)
+    given = [str(tmp_path / f"Indian_pines_{name}.mat") for name in ("corrected", "gt")]
+    assert mcls("data", "import", "indian-pines", *given)[:2] == (0, "indian-pines: imported\n")
+    stored["indian_pines_gt"][0, 0] += 1
+    savemat(tmp_path / "Indian_pines_gt.mat", stored)
+    code, _, err = mcls("data", "import", "indian-pines", str(tmp_path / "Indian_pines_gt.mat"))
+    assert code == 2
+    assert "is not the Indian_pines_gt.npy that is expected" in err
 
 
 def test_help_has_examples(mcls) -> None:

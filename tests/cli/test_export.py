@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pandas as pd
 import pytest
 
@@ -88,3 +90,18 @@ def test_published_figures_with_a_mistake_stop_a_run_before_it_begins(tmp_path):
     code, _, err = call("run", tmp_path / "one.yaml", "--out", tmp_path / "results")
     assert code == 2
     assert "one.published.csv:2: the value 'two' is not a number" in err
+
+
+def test_what_export_does_not_overwrite_or_have(lab, tmp_path):
+    (tmp_path / "notes.csv").write_text("my notes\n")
+    args = ("export", "one", "--out", lab, "-o", tmp_path / "notes.csv")
+    code, _, err = call(*args)
+    assert code == 2
+    assert "or --force to replace it" in err
+    assert (tmp_path / "notes.csv").read_text() == "my notes\n"
+    assert call(*args, "--predictions", "--force")[0] == 0
+    assert len(pd.read_csv(tmp_path / "notes.csv")) == 300
+    copy = shutil.copytree(lab, tmp_path / "empty", ignore=shutil.ignore_patterns("cells"))
+    code, _, err = call("export", "one", "--out", copy, "-o", tmp_path / "none.csv", "--predictions")
+    assert code == 2, err
+    assert not (tmp_path / "none.csv").exists()

@@ -49,7 +49,21 @@ def test_repetitions_tell_their_spread(tmp_path):
     assert "can be repeated" in err
     assert "--no-nested leaves out" in call(*args, "--repeats", 2, "--no-nested", "--force")[2]
     assert call(*args, "--repeats", 0)[0] == 2
+    assert "--no-nested leaves out" in call(*args, "--scaling", "fold", "--no-nested", "--force")[2]
+    assert "did you mean 'fold'" in call(*args, "--scaling", "flod", "--force")[2]
+    assert "the scaling" not in call(*args, "--scaling", "fold", "--force")[1]
     assert "honest" not in call(*args, "--no-nested", "--force")[1]
+
+
+def test_a_machine_is_tested_against_chance(tmp_path):
+    args = ["fit", IRIS, "--grid", "gamma=1,sigma=0.5+2", "--folds", 4, "-o", tmp_path / "m", "--force"]
+    out = call(*args, "--permutations", 19)[1]
+    told = re.search(r"^against chance: p = 0\.05 \(19 permutations .* error is ([\d.]+) % on average", out, re.M)
+    assert told is not None
+    assert 55 < float(told[1]) < 80  # two of three classes are wrong by chance
+    assert "against chance" not in call(*args)[1]
+    assert call(*args, "--permutations", -1)[0] == 2
+    assert call(*args, "--permutations", "many")[0] == 2
 
 
 def test_what_the_user_should_know_of_the_search_is_told_in_a_line_each(tmp_path):
@@ -284,7 +298,7 @@ def test_a_column_that_counts_rows_must_be_left_out_or_kept(tmp_path):
         ([IRIS, "--machine", "oneLSM:gama=1"], "did you mean 'gamma'?"),
         (
             [IRIS, "--machine", "sk:SVC"],
-            "to judge it on a table beside one of mcls: mcls compare oneLSM sk:SVC",
+            "or judge it on a table beside one of mcls: mcls compare oneLSM sk:SVC",
         ),
         ([IRIS, "--drop", "sepal"], "unknown column in"),
         ([IRIS, "--drop", "class"], "is the class column"),

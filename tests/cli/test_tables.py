@@ -24,7 +24,7 @@ def test_runs_what_is_missing_once_and_writes_three_formats(tmp_path):
     args = ("tables", "noumir2011", "--quick", "-j", 1, "--out", tmp_path)
     code, out, err = call(*args)
     assert code == 0
-    assert "4 of 4 cells to compute" in err
+    assert "6 of 6 cells to compute" in err
     assert "voRLS-f" in out
     assert "QUICK run" in out
     assert "not run: mcls data fetch pavia-university" in out
@@ -48,7 +48,7 @@ def test_the_environment_asks_for_a_quick_run_too(tmp_path, monkeypatch):
 def test_no_run_states_what_is_missing_and_computes_nothing(tmp_path):
     code, out, err = call("tables", "noumir2011", "--table", "iris", "--no-run", "--out", tmp_path)
     assert code == 0
-    assert "INCOMPLETE: 80 of 80 cells are missing" in out
+    assert "INCOMPLETE: 120 of 120 cells are missing" in out
     assert "mcls tables noumir2011 --table iris" in out
     assert "compute" not in err
     assert not list(tmp_path.glob("*/cells/*"))

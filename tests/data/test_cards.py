@@ -27,6 +27,7 @@ KNOWN = {
     "usps": (9298, 256, 10),
     "usps-esl": (9298, 256, 10),
     "pavia-university": (42776, 103, 9),
+    "indian-pines": (10249, 200, 16),
     "artificial-1": (900, 2, 3),
     "artificial-2": (300, 2, 3),
     "artificial-3": (350, 2, 2),
@@ -66,7 +67,7 @@ def test_options_in_cards_and_code_are_the_same() -> None:
 
 def test_file_names_are_unique_because_a_mirror_is_flat() -> None:
     names = [file.name for name in card_names() for file in load_card(name).files]
-    assert len(names) == len(set(names)) == 15
+    assert len(names) == len(set(names)) == 17
 
 
 def test_unknown_name_gets_the_nearest() -> None:

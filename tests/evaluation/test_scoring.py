@@ -53,7 +53,7 @@ def test_every_metric_of_every_point_and_fold(iris, weighted):
     metrics = read_metrics([*ALL, "cost"], COSTS)
     scored = [[fold_scores(X, y, p, f) for f in folds] for p in search(OneLSM(), X, y, GRID, folds).points]
     scoring = Scoring(y, [test for _, test in folds], metrics, w)
-    found = scoring.judge([scoring.see(np.stack(of_fold)) for of_fold in zip(*scored)])
+    found = scoring.judge(scoring.see([np.stack(of_fold) for of_fold in zip(*scored)]))
     for i, of_point in enumerate(scored):
         for k, (_, test) in enumerate(folds):
             rest = [j for j in range(4) if j != k]

@@ -13,6 +13,7 @@ from mcls.errors import McLsError
 from mcls.evaluation.folds import equal_rows, stratified_folds
 from mcls.evaluation.grid import search
 from mcls.evaluation.scaling import to_range
+from mcls.experiments.cells import identity_key
 from mcls.experiments.layout import plan
 from mcls.experiments.loading import config_from
 from mcls.machines.registry import get_machine
@@ -74,6 +75,14 @@ def test_what_decides_the_result_changes_every_key(change):
 )
 def test_what_does_not_decide_the_result_keeps_the_keys(change):
     assert keys() == keys(**change)
+
+
+@pytest.mark.parametrize("change", [{}, {"timing": True}, {"metric": "balanced-error"}, {"nested": 2}])
+def test_the_cells_of_a_row_have_the_keys_that_each_has_by_itself(change):
+    for row in plan_of(**change).rows:
+        for cell in row.all_cells:
+            assert replace(cell).key == cell.key == identity_key(cell.identity())
+        assert [cell.replicate for cell in row.cells] == [0, 1]
 
 
 def test_engine_counts_where_time_is_measured():

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from mcls import clusters
 from mcls.cli.app import main
 from mcls.errors import McLsError
 from mcls.experiments import cluster as module
@@ -172,7 +173,7 @@ def test_a_private_cluster_has_the_same_versions_and_talks_to_nobody_else(tmp_pa
         # A worker that differs is refused by name.
         private._checked.clear()
         found = iter([{"Python": "3.11", "numpy": "2.1"}, {"Python": "3.11", "numpy": "1.9"}])
-        monkeypatch.setattr(module, "_versions", lambda environment: next(found))
+        monkeypatch.setattr(clusters, "_versions", lambda environment: next(found))
         with pytest.raises(
             ClusterError, match=r"the Dask worker at tls://.* has numpy 1.9 and this process 2.1: "
         ):

@@ -103,7 +103,7 @@ def test_a_frame_with_trouble_is_told_by_row(fitted):
     [
         ("a,b,c\n1,2,x\n2,3,x\n", "c", "oneLSM", "column 'c' holds one class only: 'x'"),
         ("a,b,c\n" + "".join(f"1,2,{i}\n" for i in range(40)), "c", "oneLSM", "looks like a measurement"),
-        ("a,b,c\n1,2,x\n2,3,y\n", "c", "sk:RidgeClassifier", "a model file cannot hold sk:RidgeClassifier"),
+        ("a,b,c\n1,2,x\n2,3,y\n", "c", "sk:RidgeClassifier", "a .mcls file cannot hold sk:RidgeClassifier"),
         ("a,b,c\n1,2,x\n2,3,y\n", "d", "oneLSM", "unknown column"),
         ("a,b,c\n1,2,x\n2,3,y\n", "c", "oneLMS", "did you mean 'oneLSM'"),
         ("a,b,c\n1,2,x\n2,3,y\n", "c", "oneLSM", "every class here has one"),

@@ -75,7 +75,7 @@ def test_what_is_refused(frame):
         ({"missing": "guess"}, "unknown rule"),
         ({"drop": ["z*"]}, "unknown column"),
         ({"ordinal": ["size=S<M"], "missing": "impute"}, "has 'L', which its order"),
-        ({"machine": "sk:RidgeClassifier"}, "a model file cannot hold"),
+        ({"machine": "sk:RidgeClassifier"}, "a .mcls file cannot hold"),
     ):
         with pytest.raises(McLsError, match=complaint):
             TableClassifier(**{"machine": POINT, **options}).fit(X, y)

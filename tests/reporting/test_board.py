@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +21,7 @@ from mcls.reporting.studies import Studies, Study
 
 from .browser import CHROMIUM, Browser
 from .made_up import record, texts
+from .tex import PDFLATEX, compile_latex
 
 CONFIG = """\
 datasets: [iris:sample=60, wine:sample=60, glass:sample=100]
@@ -146,12 +146,17 @@ def test_published_figures_with_mistakes_are_refused_by_line(text, message, tmp_
         read_published(tmp_path / "mine.published.csv")
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="TeX is not installed")
+@pytest.mark.skipif(PDFLATEX is None, reason="TeX is not installed")
 def test_latex_compiles(board, tmp_path):
-    body = "\n".join(to_latex(table) for table in board_tables(board, "oneLSM"))
-    page = "\\documentclass{article}\\usepackage{booktabs,longtable}\\usepackage[utf8]{inputenc}"
-    (tmp_path / "t.tex").write_text(f"{page}\\begin{{document}}{body}\\end{{document}}", encoding="utf-8")
-    subprocess.run(["pdflatex", "-halt-on-error", "t.tex"], cwd=tmp_path, check=True, capture_output=True)
+    compile_latex([to_latex(table) for table in board_tables(board, "oneLSM")], tmp_path)
+
+
+@pytest.mark.skipif(PDFLATEX is None, reason="TeX is not installed")
+def test_the_papers_tables_compile(tmp_path):
+    files = sorted((Path(__file__).parents[2] / "results" / "tables").glob("*.tex"))
+    if not files:
+        pytest.skip("the results of the papers are not here")
+    compile_latex([file.read_text(encoding="utf-8") for file in files], tmp_path)
 
 
 def test_latex_holds_nothing_that_plain_latex_cannot_set(board):

@@ -11,7 +11,8 @@ from mcls.packing import pack
 from mcls.papers import PAPERS
 from mcls.papers.honeine2013 import table4 as honeine2013
 from mcls.papers.honeine2013.times import table6
-from mcls.papers.noumir2011.plane import pavia_map
+from mcls.papers.noumir2011.growth import growth
+from mcls.papers.noumir2011.plane import scene_map
 from mcls.reporting.paper import Paper, TableSpec
 from mcls.reporting.published import read, value
 from mcls.reporting.render import to_latex
@@ -338,14 +339,30 @@ def test_pavia_shows_the_accuracy_of_each_class_on_tested_pixels(tmp_path, pavia
     for cell in study.experiment.plan.cells:
         study.experiment.store.write(record(cell, 0.1, predictions=pack(predictions)))
     (table,) = PAPERS["noumir2011"].table("pavia").build(studies)
-    row = texts(table, machine="voRLS-f")
-    assert (row["Asphalt"], row["Shadow"]) == ("100.0", "0.0")
-    assert (row["error"], row["paper error"], row["difference"]) == ("10.00", "8", "+2.00")
-    figure = pavia_map(studies)
+    column = {row[0].text: row[1].text for row in table.rows}
+    assert table.columns[1] == "voRLS-f, indicators"
+    assert (column["Asphalt"], column["Shadow"]) == ("100.0", "0.0")
+    assert (column["error"], column["paper error"], column["difference"]) == ("10.00", "8", "+2.00")
+    figure = scene_map(studies, "noumir2011-pavia")
     assert figure is not None
     images = [np.asarray(ax.images[0].get_array()) for ax in figure.axes[:3]]
     assert images[0].shape == (70, 40)
     assert set(np.unique(images[1])) == {-1, 0, 1, 2, 3, 4, 5}
+
+
+def test_time_against_the_number_of_classes(tmp_path):
+    studies = Studies(tmp_path)
+    study = studies["noumir2011-classes"]
+    for cell in study.experiment.plan.cells:
+        each = record(cell, 0.1)
+        classes = len(study.plan.datasets[cell.dataset.label].classes)
+        study.experiment.store.write(each | {"cpu_seconds": classes * 0.5 if cell.machine == "ovA" else 0.5})
+    (table,) = PAPERS["noumir2011"].table("classes").build(studies)
+    row = texts(table, classes="26")
+    assert (row["seconds ovA"], row["ovA / voRLS-f, indicators"], row["error ovA"]) == ("13", "26.0", "10.00")
+    figure = growth(studies)
+    assert figure is not None
+    assert [len(line.get_xdata()) for line in figure.axes[0].lines] == [7] * 4
 
 
 def test_every_published_figure_of_table_4_finds_its_place():

@@ -27,7 +27,7 @@ def test_an_empty_store_has_no_figures_and_says_what_is_missing(tmp_path):
     lacks = lacking(study.figures, "mcls tables x")
     (note,) = lacks.notes
     assert lacks.state == "not run"
-    assert "40 of 40 cells are missing" in note
+    assert "60 of 60 cells are missing" in note
     assert note.endswith("Run: mcls tables x")
 
 

@@ -17,7 +17,7 @@ def test_the_first_readings_are_the_printed_machine(lambda1):
     X, y, X_test = data.X[train], data.y[train], data.X[test]
     machine = LSSVM(kernel="linear", lambda1=lambda1).fit(X, y)
     for reading in READINGS[:5]:
-        F = outputs(reading, X, y, X_test, lambda1)
+        F = outputs(reading, X, y, X_test, [lambda1])[0]
         assert np.array_equal(predictions(reading, F), machine.predict(X_test)), reading.name
-    other = outputs(READINGS[5], X, y, X_test, lambda1)
-    assert not np.allclose(other, outputs(READINGS[0], X, y, X_test, lambda1))
+    other = outputs(READINGS[5], X, y, X_test, [lambda1])
+    assert not np.allclose(other, outputs(READINGS[0], X, y, X_test, [lambda1]))

@@ -63,7 +63,7 @@ def test_left_out_solutions_equal_smaller_systems(n, k, kernel, low, make_folds)
     seen = []
     for part, solved in spectrum.solved(shifts, R, tests):
         for places, rows in solved.runs:
-            solutions = solved.left_out_solutions(rows)  # (shifts, folds, n, 2)
+            solutions = solved.left_out_solutions(rows, places)  # (shifts, folds, n, 2)
             seen += [(place, part.start) for place in places]
             for place, by_shift in zip(places, solutions.transpose(1, 0, 2, 3), strict=True):
                 kept = np.setdiff1d(np.arange(n), tests[place])

@@ -86,6 +86,12 @@ class NestedFolds:
                         folds.append((np.flatnonzero(kept), test))
         return cls(folds, places, inner)
 
+    def single(self, place: int) -> NestedFolds:
+        """One outer fold with its inner ones alone."""
+        inner = self.inner[place]
+        folds = [self.folds[i] for i in (place, *inner)]
+        return NestedFolds(folds, [[0]], [list(range(1, len(folds)))])
+
     @property
     def n_outer(self) -> int:
         """The number of outer folds, of all partitions together."""
@@ -104,9 +110,10 @@ class NestedFolds:
 
     def outcomes(self, found: GridResult, task: Task) -> list[list[Outcome]]:
         """What each outer fold of each partition gives at the point that its inner folds choose."""
+        keeps = len(found.kept) == self.n_outer and all(found.kept)
         judged = []
         for place, inner in enumerate(self.inner):
-            kept = found.kept[place] if len(found.kept) == self.n_outer else {}
+            kept = found.kept[place] if keeps else {}
             rows = np.concatenate([found.tests[i] for i in inner])
             of_inner = {i: np.concatenate(scores[1:]) for i, scores in kept.items()} if task.near else {}
             best = task.settled(found, inner, of_inner, rows)

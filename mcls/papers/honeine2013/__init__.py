@@ -24,6 +24,7 @@ PAPER = Paper(
             "a machine, the grid it was chosen from, and our errors against the paper's",
             f"{_HERE}.overview:pictures",
             section="overview",
+            with_tables=True,
         ),
         Plot(
             "grid",

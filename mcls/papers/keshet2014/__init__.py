@@ -17,6 +17,7 @@ PAPER = Paper(
             "keshet2014's figures: perceptron updates, and three sectors of the disc",
             "mcls.papers.keshet2014.pictures:pictures",
             section="keshet2014",
+            with_tables=True,
             captions={
                 "notes-updates": "Fig. 1 of the notes: the weights before (dashed) and after a mistake on the row x",
                 "notes-sectors": "Fig. 2 of the notes: the multiclass SVM separates three sectors, straight lines and, "

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from mcls.papers.keshet2014.tables import decoding, three_sectors
+from mcls.papers.keshet2014.sectors import EQUAL, error_of
+from mcls.papers.keshet2014.tables import decoding
 from mcls.reporting.agreement import Judged, Verdict, alike, judge
 from mcls.reporting.studies import Studies
 
@@ -13,10 +14,10 @@ def verdicts(studies: Studies) -> Iterator[Verdict]:
     """Every figure of the worked examples."""
     table = decoding(studies)
     rows = (*table.rows, *table.foot)
-    ours = {
+    ours: dict[str, dict[str, float | None]] = {
         "hamming": {row[0].text: row[2].value for row in rows},
         "loss-exponential": {row[0].text: row[5].value for row in rows},
-        "sectors": {"multiclass error": three_sectors(studies).rows[1][3].value},
+        "sectors": {"multiclass error": error_of("crammer-singer", EQUAL)},
     }
 
     def verdict(row: Mapping[str, str]) -> Judged:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mcls.coding.decoders import class_scores, distances
-from mcls.papers.keshet2014.sectors import DECISIONS, EQUAL, UNEQUAL, best_line, fitted, middles, sectors
+from mcls.papers.keshet2014.sectors import DECISIONS, EQUAL, UNEQUAL, best_line, error_of, middles, sectors
 from mcls.papers.keshet2014.updates import EXAMPLES
 from mcls.reporting.paper import TableSpec, difference
 from mcls.reporting.published import value
@@ -122,7 +122,7 @@ def three_sectors(studies: Studies) -> Table:
                 ]
             )
         for name, decision in DECISIONS.items():
-            error = 100 * float(np.mean(fitted(name, angles).predict(X) != y))
+            error = error_of(name, angles)
             paper = zero if angles == EQUAL and name == "crammer-singer" else None
             rows.append(
                 [

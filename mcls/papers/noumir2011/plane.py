@@ -1,10 +1,12 @@
-"""Pictures in the plane: decision regions of iris, and the scene of Pavia."""
+"""Pictures in the plane: decision regions of iris, and the maps of two scenes."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib import colormaps
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
@@ -25,7 +27,7 @@ def decision_regions(studies: Studies) -> Figure | None:
     The store holds no machine: each is fitted again, 120 rows, from what its cell says.
     """
     study = studies["noumir2011-iris"]
-    found = [each for each in study.figures if each.complete]
+    found = [each for each in study.figures if each.complete and each.row.labelbook == "indicators"]
     if not found:
         return None
     figure = new_figure(4.6 * len(found), 4.5)
@@ -64,10 +66,10 @@ def _regions(ax: Any, cell: Cell) -> None:
     )
 
 
-def pavia_map(studies: Studies) -> Figure | None:
-    """Ground truth and each machine's predictions over the scene; None without the data or the run."""
+def scene_map(studies: Studies, name: str) -> Figure | None:
+    """Ground truth and each machine's predictions over a scene; None without the data or the run."""
     try:
-        found = [each for each in studies["noumir2011-pavia"].figures if each.complete]
+        found = [each for each in studies[name].figures if each.complete]
     except AbsentDataError:
         return None
     if not found:
@@ -76,24 +78,27 @@ def pavia_map(studies: Studies) -> Figure | None:
     rows, columns = data.places["row"], data.places["column"]
     maps = {"ground truth": data.y}
     for each in found:
-        maps[f"{each.row.machine}: error {each.line.mean:.1f} %"] = unpack(
-            each.results[0]["predictions"]
-        )  # −1: a training pixel
-    figure = new_figure(3.6 * len(maps), 4.4)
-    colours = ListedColormap(["white", *COLOURS[: len(data.classes)]])
+        title = f"{each.row.machine}, {each.row.labelbook}: error {100 * each.results[0]['error']:.1f} %"
+        maps[title] = unpack(each.results[0]["predictions"])  # −1: a training pixel
+    colours: Sequence[Any] = COLOURS
+    if len(data.classes) > len(COLOURS):
+        colours = [colormaps["tab20"](k) for k in range(20)]
+    figure = new_figure(3.4 * len(maps), 4.4)
+    shown = ListedColormap(["white", *colours[: len(data.classes)]])
     for ax, (title, codes) in zip(figure.subplots(1, len(maps), squeeze=False)[0], maps.items()):
         image = np.full((rows.max() + 1, columns.max() + 1), -1)
         image[rows, columns] = codes
-        ax.imshow(image, cmap=colours, vmin=-1.5, vmax=len(data.classes) - 0.5, interpolation="nearest")
+        ax.imshow(image, cmap=shown, vmin=-1.5, vmax=len(data.classes) - 0.5, interpolation="nearest")
         ax.set(title=title, xticks=[], yticks=[])
         ax.spines[:].set_visible(True)
-    named = [*zip(data.classes, COLOURS), ("not labelled, or used for training", "white")]
+    named = [*zip(data.classes, colours), ("not labelled, or used for training", "white")]
     handles = [Patch(facecolor=colour, edgecolor="0.5", label=name) for name, colour in named]
-    figure.legend(handles=handles, loc="outside lower center", ncols=4)
+    figure.legend(handles=handles, loc="outside lower center", ncols=4 if len(named) < 10 else 6)
     return figure
 
 
 def pictures(studies: Studies) -> Pictures:
-    """The two experiments of the paper."""
+    """The two experiments of the paper, and the second one on another scene."""
     yield "regions-iris", decision_regions(studies)
-    yield "regions-pavia", pavia_map(studies)
+    yield "regions-pavia", scene_map(studies, "noumir2011-pavia")
+    yield "regions-indian-pines", scene_map(studies, "noumir2011-indian-pines")

@@ -64,25 +64,26 @@ READINGS = (
 )
 
 
-def outputs(reading: Reading, X: Array, y: Array, X_test: Array, lambda1: float) -> Array:
-    """Outputs (m, ℓ) of the linear LSSVM: min λ₁ Σe² + ‖w‖² for each class, e = t − Xw − b."""
+def outputs(reading: Reading, X: Array, y: Array, X_test: Array, lambdas: Sequence[float]) -> Array:
+    """Outputs (λ₁, m, ℓ) of the linear LSSVM: min λ₁ Σe² + ‖w‖² for each class, e = t − Xw − b, for every λ₁."""
     shift, scale = reading.prepare(X)
     A, A_test = (X - shift) / scale, (X_test - shift) / scale
     T = np.where(y[:, None] == np.arange(y.max() + 1), 1.0, reading.low)  # (n, ℓ)
     if reading.bias != "none":
         A, A_test = (np.column_stack([rows, np.ones(len(rows))]) for rows in (A, A_test))
-    penalty = np.full(A.shape[1], 1.0 / lambda1)
+    penalties = np.repeat(1.0 / np.array(lambdas)[:, None], A.shape[1], axis=1)  # (λ₁, p)
     if reading.bias == "free":
-        penalty[-1] = 0.0
-    return np.asarray(A_test @ np.linalg.solve(A.T @ A + np.diag(penalty), A.T @ T))
+        penalties[:, -1] = 0.0
+    systems = A.T @ A + penalties[:, :, None] * np.eye(A.shape[1])  # (λ₁, p, p)
+    return np.asarray(A_test @ np.linalg.solve(systems, (A.T @ T)[None]))
 
 
 def predictions(reading: Reading, F: Array) -> Array:
-    """Classes (m,) from the outputs."""
+    """Classes (..., m) from the outputs (..., m, ℓ)."""
     if not reading.nearest:
-        return F.argmax(axis=1)
-    codewords = np.where(np.eye(F.shape[1]) == 1, 1.0, reading.low)
-    return np.square(F[:, None, :] - codewords).sum(axis=2).argmin(axis=1)
+        return F.argmax(axis=-1)
+    codewords = np.where(np.eye(F.shape[-1]) == 1, 1.0, reading.low)
+    return np.square(F[..., None, :] - codewords).sum(axis=-1).argmin(axis=-1)
 
 
 def accuracies_of(reading: Reading, seeds: Sequence[int]) -> tuple[Array, Array]:
@@ -93,19 +94,10 @@ def accuracies_of(reading: Reading, seeds: Sequence[int]) -> tuple[Array, Array]
         train, test = class_half_split(data.y, seed, None)
         X, y = data.X[train], data.y[train]
         inner = stratified_folds(y, 5, derive(seed, "inner"))
-        errors = [
-            np.mean(
-                [
-                    np.mean(predictions(reading, outputs(reading, X[a], y[a], X[b], value)) != y[b])
-                    for a, b in inner
-                ]
-            )
-            for value in LAMBDAS
-        ]
-        right = [
-            100.0 * np.mean(predictions(reading, outputs(reading, X, y, data.X[test], value)) == data.y[test])
-            for value in LAMBDAS
-        ]
+        folds = [predictions(reading, outputs(reading, X[a], y[a], X[b], LAMBDAS)) != y[b] for a, b in inner]
+        errors = np.mean([wrong.mean(axis=1) for wrong in folds], axis=0)  # (λ₁,)
+        judged = predictions(reading, outputs(reading, X, y, data.X[test], LAMBDAS)) == data.y[test]
+        right = 100.0 * judged.mean(axis=1)  # (λ₁,)
         chosen.append(right[int(np.argmin(errors))])
-        oracle.append(max(right))
+        oracle.append(right.max())
     return np.array(chosen), np.array(oracle)

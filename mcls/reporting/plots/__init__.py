@@ -33,7 +33,8 @@ class Plot:
 
     ``target`` is ``"module:function"``, imported when it is drawn; the function takes the studies and yields
     ``Pictures``. ``section`` is where the report shows it, ``made_by`` the command that makes its data, and
-    ``captions`` gives stems a caption of their own.
+    ``captions`` gives stems a caption of their own. ``with_tables`` says that it shows what the tables compute: it is
+    drawn by the process that has made them.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Plot:
     section: str
     made_by: str = ""
     captions: Mapping[str, str] = field(default_factory=dict)
+    with_tables: bool = False
 
     def pictures(self, studies: Studies) -> Pictures:
         """Draw from the store (imports matplotlib)."""
@@ -109,6 +111,7 @@ def drawing(out: Path, quick: bool) -> Iterator[Begun]:
     would import once more. Where there is no fork, nothing is begun and all is drawn here.
     """
     from joblib import cpu_count
+    from threadpoolctl import threadpool_limits
 
     if sys.platform != "linux" or cpu_count() < 2:
         yield {}
@@ -119,8 +122,10 @@ def drawing(out: Path, quick: bool) -> Iterator[Begun]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # BLAS has threads, which sleep and know of forks
-            begun = {name: executor.submit(_draw_there, plot, out, quick) for name, plot in PLOTS.items()}
-        yield begun
+            apart = {name: plot for name, plot in PLOTS.items() if not plot.with_tables}
+            begun = {name: executor.submit(_draw_there, plot, out, quick) for name, plot in apart.items()}
+        with threadpool_limits(1):  # one core is the other process's
+            yield begun
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
         for process in multiprocessing.active_children():

@@ -1,0 +1,179 @@
+"""Which kernels of a landmark machine are worth a pass over a large table: found on a sample of its rows.
+
+Exact sweeps on up to 1500 rows say where to begin. But the exact machine may prefer a kernel so narrow that landmarks
+hardly see anything of it, while wider ones are nearly as good. So the landmark machine itself is then tried on the
+whole sample: trained on four fifths of it, with the number of landmarks that it is to have, and judged on the others.
+From where it begins the width goes up or down as long as that is better. The better neighbour of the best width is
+tried on all rows too if the two are within one standard error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mcls.evaluation.folds import EQUAL_ROWS
+from mcls.evaluation.grid import OnStep
+from mcls.evaluation.metrics import Metric
+from mcls.kernels import KERNEL_PARAMETERS
+from mcls.models import growing
+from mcls.models.candidates import Candidate, TrainingRows
+from mcls.models.grids import Ladder
+from mcls.models.passes import kernel_of
+from mcls.solvers import lsm, nystrom
+from mcls.solvers.landmarks import choose_landmarks
+from mcls.specs import format_spec
+
+Array = np.ndarray
+Point = dict[str, Any]
+
+#: Rows of the sample that exact sweeps begin on.
+EXACT_ROWS = 1500
+#: What a sweep of the exact machine does not look at.
+_OF_LANDMARKS = ("solver", "n_landmarks", "landmarks", "random_state", "calibration")
+
+
+class Sample(NamedTuple):
+    """The rows that a search and landmarks are taken from."""
+
+    X: Array  # (s, d)
+    y: Array  # (s,) class codes
+    folds: Array  # (s,)
+    weights: Array | None
+
+
+class Worth(NamedTuple):
+    """What is worth a pass over the table: kernels, the best guess first, and strengths."""
+
+    kernels: list[Point]
+    gammas: list[float]
+
+
+@dataclass(frozen=True)
+class Search:
+    """A search on a sample.
+
+    Attributes
+    ----------
+    estimator : OneLSM
+        With the options that were given.
+    options : dict
+        These.
+    sample : Sample
+        Of the rows.
+    classes : sequence of str
+        Class names.
+    rows : int
+        Of the whole table.
+    metric : Metric
+        What chooses.
+    seed, folds : int
+        Of the exact sweeps.
+    together : bool
+        Whether equal rows share a fold there.
+    """
+
+    estimator: Any
+    options: dict[str, Any]
+    sample: Sample
+    classes: tuple[str, ...]
+    rows: int
+    metric: Metric
+    folds: int
+    seed: int
+    together: bool
+
+    def worth(self, m: int, on_step: OnStep | None = None) -> Worth:
+        """What to try with m landmarks."""
+        best, ladders = self._exact(on_step)
+        kernel = {name: value for name, value in best.items() if name in KERNEL_PARAMETERS}
+        strengths = ladders.get("gamma")
+        if strengths is None:
+            return Worth([kernel], [float(self.estimator.gamma)])
+        tried: dict[float, tuple[float, float]] = {}  # width → loss, best strength
+
+        def loss(width: float) -> float:
+            if width not in tried:
+                if on_step is not None:
+                    on_step("widths tried on a sample", len(tried), None)
+                tried[width] = self._held_out({**kernel, growing.WIDTH: width}, strengths, m)
+            return tried[width][0]
+
+        if growing.WIDTH not in ladders:
+            gamma = self._held_out(kernel, strengths, m)[1]
+            return Worth([kernel], self._carried(gamma, strengths))
+        width = climb(ladders[growing.WIDTH], kernel[growing.WIDTH], loss)
+        widths = [width]
+        beside = sorted(
+            (loss(other), other) for other in ladders[growing.WIDTH].around(width, 1) if other != width
+        )
+        error = np.sqrt(max(loss(width) * (1 - loss(width)), 1e-4) / max(1, self._test.sum()))
+        if beside and beside[0][0] <= loss(width) + error:
+            widths.append(beside[0][1])
+        kernels = [{**kernel, growing.WIDTH: each} for each in widths]
+        return Worth(kernels, self._carried(tried[width][1], strengths))
+
+    def _exact(self, on_step: OnStep | None) -> tuple[Point, dict[str, Ladder]]:
+        """The best point of the exact machine on a part of the sample, and the values that parameters may take."""
+        data = TrainingRows.read(
+            self.sample.X,
+            np.array(self.classes)[self.sample.y],
+            folds=self.folds,
+            seed=self.seed,
+            groups=EQUAL_ROWS if self.together else None,
+            sample_weight=self.sample.weights,
+            say=None,
+            most=lambda n: EXACT_ROWS,
+        )
+        exact = {name: value for name, value in self.options.items() if name not in _OF_LANDMARKS}
+        candidate = Candidate.read(data, format_spec("oneLSM", exact), "auto", (self.metric,), on_step)
+        return candidate.search(data)[0].best_point, candidate.ladders
+
+    @property
+    def _test(self) -> Array:
+        """Which rows of the sample judge: those of every fifth fold."""
+        return self.sample.folds % min(5, self.folds) == 0
+
+    def _held_out(self, kernel: Point, strengths: Ladder, m: int) -> tuple[float, float]:
+        """The smallest loss over the strengths that a search starts with, and the strongest that has it."""
+        gammas = strengths.start
+        X, y, _, w = self.sample
+        test, ell = self._test, len(self.classes)
+        machine = self.estimator.set_params(**kernel)
+        of, block = kernel_of(machine), max(1, 2**22 // m)
+        Z = choose_landmarks(machine.landmarks, of, X, m, machine.random_state)
+        own = None if w is None else w[~test]
+        beta = nystrom.fit(of, X[~test], lsm.indicators(y[~test], ell), Z, gammas, block, own)  # (γ, m, ℓ)
+        rows = np.bincount(y[~test], own, minlength=ell)
+        flat = beta.transpose(1, 0, 2).reshape(len(Z), -1)
+        parts = np.array_split(X[test], max(1, test.sum() // block))
+        values = np.concatenate([of(part, Z) @ flat for part in parts]).reshape(test.sum(), len(gammas), ell)
+        classes = machine.decided(values.transpose(1, 0, 2), rows.astype(float)).argmax(axis=2)
+        losses = self.metric.as_loss(self.metric(y[test], classes, None if w is None else w[test]))
+        losses = np.where(np.isnan(losses), np.inf, losses)
+        best = int(np.flatnonzero(losses <= losses.min() + 1e-12)[-1])
+        return float(losses[best]), gammas[best]
+
+    def _carried(self, gamma: float, ladder: Ladder) -> list[float]:
+        """Strengths for all rows: γ weighs against a sum over rows, so from the sample's to n/s times that."""
+        most = gamma * max(1.0, self.rows / max(1, (~self._test).sum()))
+        inside = [value for value in ladder.values if gamma <= value <= most]
+        return sorted({*ladder.around(inside[0], 1), *inside, *ladder.around(inside[-1], 1)})
+
+
+def climb(ladder: Ladder, start: float, loss: Callable[[float], float]) -> float:
+    """The value, from ``start`` on, beside which no other is better; of equal ones the largest.
+
+    >>> climb(Ladder([1.0, 2.0, 4.0, 8.0], [], 1), 1.0, lambda v: abs(v - 4.0))
+    4.0
+    """
+    here = start
+    while True:
+        near = ladder.around(here, 1)
+        best = min(near, key=lambda value: (loss(value), -value))
+        if best == here:
+            return here
+        here = best

@@ -1,0 +1,224 @@
+"""Large tables piece by piece against the landmark machine in memory: the same classes, folds and coefficients."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mcls import OneLSM
+from mcls.data import blocks, parts, statistics
+from mcls.data.encoder import Reading
+from mcls.data.encoding import read_values
+from mcls.data.tables import read_table
+from mcls.errors import McLsError
+from mcls.models import budget, large, large_search
+from mcls.models.fitting import fit_table
+from mcls.models.large import Settings, fit_large, why_not
+from mcls.models.large_search import Search
+from mcls.models.passes import Job
+from mcls.models.saving import dump, load, save
+from mcls.models.spreading import Here
+from mcls.models.streaming import is_training_table
+from mcls.solvers import lsm, nystrom
+
+GRID = {"sigma": [0.5, 1.5], "gamma": [0.01, 1.0]}
+
+
+def made_up(n=900, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, n)
+    made = pd.DataFrame({f"f{j}": rng.normal(size=n) + (y == j % 3) for j in range(5)})
+    made["hue"] = np.where(rng.random(n) < 0.5, "red", np.array(["blue", "green", "red"])[y])
+    made["who"] = rng.integers(0, 300, n)
+    made["count"] = rng.integers(1, 4, n)
+    made["kind"] = np.array(["10", "9", "8"])[y]
+    return pd.concat([made, made[:40]], ignore_index=True)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    path = tmp_path_factory.mktemp("large") / "t.parquet"
+    made_up().to_parquet(path, row_group_size=75)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch):
+    monkeypatch.setattr(parts, "PIECE_ROWS", 150)
+    monkeypatch.setattr(blocks, "BLOCK_ROWS", 64)
+
+
+def fit(path, grid=GRID, say=None, **options):
+    settings = Settings("oneLSM:n_landmarks=60", grid, folds=4, **options.pop("settings", {}))
+    return fit_large([path], "kind", settings, say=say, **options)
+
+
+def encoded(path, model):
+    """The rows in memory, encoded by the model, and their classes."""
+    read = read_table(path, "kind")
+    columns = {column.name: column for column in read.columns}
+    values = read_values([columns[name] for name in model.encoder.names], model.encoder)
+    return model.encoder.features(values, Reading()), np.array(read.labels.levels)[read.labels.codes]
+
+
+@pytest.mark.parametrize(
+    "roles", [{}, {"group": "who"}, {"weight": "count"}, {"settings": {"groups": None}}], ids=str
+)
+def test_it_is_the_landmark_machine_of_all_rows_cross_validated_on_its_folds(table, roles, monkeypatch):
+    keys = []
+    real = Job.encoded
+    monkeypatch.setattr(Job, "encoded", lambda self, *a: keys.append(real(self, *a)) or keys[-1])
+    made = fit(table, workers=Here(1), **roles)
+    model = made.model
+    X, names = encoded(table, model)
+    machine = model.estimator
+    classes, y = np.unique(names, return_inverse=True)
+    assert machine.classes_.tolist() == classes.tolist()
+    w = read_table(table, "kind").columns[-1].values if "weight" in roles else None
+    fitted = OneLSM(**{**machine.get_params(), "calibration": None})
+    fitted._fit_landmarks(X, y, 3, machine.X_fit_, *([] if w is None else [w]))
+    assert np.array_equal(fitted._row_scores(X).argmax(1), machine._row_scores(X).argmax(1))
+    assert np.abs(fitted._row_scores(X) - machine._row_scores(X)).max() < 1e-6
+    # The folds of the last pass, which has read every row once.
+    rows = []
+    while sum(len(r.y) for r in rows) < len(y):
+        rows.insert(0, keys.pop()[0])
+    folds = np.concatenate([r.folds for r in rows])
+    assert np.array_equal(np.concatenate([r.X for r in rows]), X)
+    splits = [(np.flatnonzero(folds != f), np.flatnonzero(folds == f)) for f in range(4)]
+    assert all(len(test) > 150 for _, test in splits)
+    scores = nystrom.sweep(
+        machine._kernel, X, lsm.indicators(y, 3), machine.X_fit_, splits, [machine.gamma], 64, w
+    )
+    predicted = np.empty(len(y), dtype=int)
+    for (_, test), of in zip(splits, scores):
+        predicted[test] = of[0].argmax(1)
+    counts = np.zeros((3, 3))
+    np.add.at(counts, (y, predicted), 1.0 if w is None else w)
+    assert np.array_equal(made.confusion.counts, counts)
+    if not roles:  # equal rows share a fold
+        assert np.array_equal(folds[:40], folds[-40:])
+    assert made.selection.error == pytest.approx(
+        np.mean([np.average((predicted != y)[t], weights=None if w is None else w[t]) for _, t in splits])
+    )
+
+
+def test_the_model_is_saved_judged_and_known_again(table, tmp_path):
+    told = []
+    made = fit(table, say=told.append)
+    assert list(made.model.facts.classes) == ["8", "9", "10"]
+    assert sum(made.model.facts.classes.values()) == made.model.facts.rows == 940
+    assert any("beside the exact machine on 940 rows: " in note for note in told)
+    assert made.selection.n_independent == 900
+    save(made.model, tmp_path / "m.mcls")
+    again = load(tmp_path / "m.mcls")
+    frame = made_up()
+    assert np.array_equal(again.predict(frame), made.model.predict(frame))
+    assert np.array_equal(
+        again.predict_proba(frame).argmax(1), np.searchsorted(again.classes, again.predict(frame))
+    )
+    assert is_training_table(again, table)
+    frame.sample(frac=1, random_state=0).to_csv(tmp_path / "other-order.csv", index=False)
+    assert is_training_table(again, tmp_path / "other-order.csv")
+    frame.assign(f0=frame["f0"] + 0.1).to_csv(tmp_path / "other.csv", index=False)
+    assert not is_training_table(again, tmp_path / "other.csv")
+
+
+def test_threads_and_files_of_another_kind_change_nothing_that_counts(table, tmp_path):
+    one, two = (dump(fit(table, workers=Here(threads)).model) for threads in (1, 2))
+    assert one == two
+    made_up().to_csv(tmp_path / "t.csv", index=False)
+    text = fit(tmp_path / "t.csv").model
+    assert text.facts.fingerprint.encode() in one
+
+
+def test_an_interrupted_fit_goes_on_and_ends_in_the_same_bytes(table, tmp_path, monkeypatch):
+    whole = dump(fit(table).model)
+    at = tmp_path / "m.mcls.passes"
+    for stop in ("sum_piece", "score_piece"):
+        with monkeypatch.context() as broken:
+            broken.setattr(large, stop, lambda *a: (_ for _ in ()).throw(KeyboardInterrupt))
+            with pytest.raises(KeyboardInterrupt):
+                fit(table, resume_at=at)
+        assert at.is_file()
+    told = []
+    with monkeypatch.context() as counting:
+        counting.setattr(large, "count_piece", None)  # the first pass is not gone through again
+        assert dump(fit(table, say=told.append, resume_at=at).model) == whole
+    assert told[0] == "an interrupted fit of the same table goes on"
+    assert not at.exists()
+    at.write_bytes(b"PK not a file of ours")
+    assert dump(fit(table, resume_at=at).model) == whole
+
+
+def test_widths_are_found_for_the_landmarks_not_for_the_exact_machine(table, monkeypatch):
+    monkeypatch.setattr(large_search, "EXACT_ROWS", 200)
+    tried = []
+    real = Search._held_out
+    monkeypatch.setattr(Search, "_held_out", lambda self, k, g, m: tried.append(k) or real(self, k, g, m))
+    made = fit(table, grid="auto")
+    assert len(tried) >= 3
+    assert made.selection.best_params["sigma"] in [point["sigma"] for point in tried]
+    assert made.selection.error < 0.35
+    assert made.model.facts.grid["gamma"] == sorted(made.model.facts.grid["gamma"])
+
+
+def test_the_sample_is_not_the_table(table, monkeypatch):
+    monkeypatch.setattr(statistics, "SAMPLE_ROWS", 300)
+    for function in (statistics.merge_counts, statistics.count_piece):
+        monkeypatch.setattr(function, "__defaults__", (300,))
+    told = []
+    made = fit(table, say=told.append)
+    assert any("calibrated on a sample of 300 rows" in note for note in told)
+    assert made.confusion.n == 940
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"machine": "auto"}, "not ranked"),
+        ({"machine": "ovO"}, "only oneLSM"),
+        ({"machine": "oneLSM:solver=exact"}, "only oneLSM"),
+        ({"class_weight": "balanced"}, "no weights"),
+        ({"metric": "log-loss"}, "metrics of classes"),
+        ({"folds": "loo"}, "by their number"),
+        ({"repeats": 3}, "not repeated"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_done_piece_by_piece_is_told(table, settings, reason):
+    assert reason in why_not(Settings(**settings))
+    with pytest.raises(McLsError, match=reason):
+        fit_large([table], "kind", Settings(**settings))
+
+
+def test_fit_table_reads_a_small_table_as_ever_and_a_large_one_piece_by_piece(table, monkeypatch):
+    options = {"grid": {"sigma": [1.0], "gamma": [1.0]}, "folds": 3, "nested": False, "calibration": None}
+    assert not fit_table(table, "kind", **options).model.facts.fingerprint.startswith("rows:")
+    monkeypatch.setattr(parts, "MANY_CELLS", 1000)
+    assert fit_table(table, "kind", "oneLSM:n_landmarks=50", **options).model.facts.fingerprint.startswith("rows:")
+    assert not fit_table(table, "kind", "ovA", **options).model.facts.fingerprint.startswith("rows:")
+
+
+def test_a_budget_and_a_memory_choose_the_landmarks(monkeypatch):
+    work = budget.Work(10**6, 10, 5, 8, 2, 2, 8, reading=5.0)
+    speed = budget.Speed(1e-8, 3e-11)
+    m, kernels = budget.choose_landmarks(work, 2, 600.0, None, speed)
+    assert m in budget.LANDMARKS
+    assert kernels * work.seconds(m, speed) <= 600.0
+    assert budget.choose_landmarks(work, 2, 60.0, None, speed)[0] < m
+    assert (
+        budget.choose_landmarks(work, 2, None, 1e9, None)[0] < budget.choose_landmarks(work, 2, None, 4e9, None)[0]
+    )
+    assert budget.choose_landmarks(work, 2, None, None, None) == (budget.USUAL, 2)
+    with pytest.raises(McLsError, match="too little for 100 landmarks"):
+        budget.choose_landmarks(work, 2, 10.0, None, speed)
+    with pytest.raises(McLsError, match="allowed by --memory"):
+        budget.choose_landmarks(work, 2, None, 1e8, None)
+    with pytest.raises(McLsError, match=r"20000 landmarks and 10 folds need \d+.\d GB"):
+        budget.require_memory(work, 20_000, None)
+    for wrong in ("", "60", "-1s", "0s", "abc", "1e9s"):
+        with pytest.raises(McLsError, match="--budget is a time"):
+            budget.read_seconds(wrong)
+    for wrong in ("", "4", "0GB", "4XB"):
+        with pytest.raises(McLsError, match="--memory is an amount"):
+            budget.read_bytes(wrong)
