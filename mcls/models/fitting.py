@@ -99,8 +99,9 @@ def fit_table(
         metric, None if costs is None else np.zeros((2, 2))
     )  # a wrong name is refused before the table is read
     files = find_files([path] if isinstance(path, str | Path) else path)
+    one = BEST_MACHINES[0] if machine.strip().lower() == BEST else machine  # pieces serve one machine
     large = Settings(
-        BEST_MACHINES[0] if machine.strip().lower() == BEST else machine, grid, folds, seed, groups, metric, costs, class_weight, calibration, repeats, permutations, scaling,
+        one, grid, folds, seed, groups, metric, costs, class_weight, calibration, repeats, permutations, scaling,
         seconds, memory,
     )  # fmt: skip
     asked = len(files) > 1 or seconds is not None or memory is not None or workers is not None
