@@ -7,7 +7,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench verify stress docs test-oldest release-check reproduce-tables clean
+.PHONY: help run test coverage check bench verify stress docs test-oldest release-check reproduce-tables clean
 
 help:  ## Show the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -17,6 +17,9 @@ run: .venv/run.stamp  ## Set up and run the main job on shipped data.
 
 test: .venv/dev.stamp  ## Set up and pass the tests.
 	$(ONE_THREAD) $(BIN)/pytest -q -n $(JOBS) tests
+
+coverage: .venv/dev.stamp  ## The same with coverage of mcls, which has a floor (slower: lines are traced).
+	$(ONE_THREAD) $(BIN)/pytest -q -n $(JOBS) --cov --cov-report=term:skip-covered tests
 
 check: .venv/dev.stamp  ## Lint, format check and types.
 	$(BIN)/ruff check mcls tests benchmarks docs .ci
@@ -30,7 +33,7 @@ verify: .venv/dev.stamp  ## Every sweep against refitting at all 81 grid points 
 	$(ONE_THREAD) $(BIN)/pytest -q -n $(JOBS) -m full tests
 
 stress: .venv/dev.stamp  ## Kills, mutated inputs, hard places, runs at once (minutes); writes results/stress/.
-	$(ONE_THREAD) $(BIN)/python -m tests.stress -j $(JOBS) --write results/stress
+	$(ONE_THREAD) $(BIN)/python -m tests.stress -j $(JOBS) --write results/stress --show SECURITY.md
 
 docs: .venv/docs.stamp  ## The documentation site with its gallery, into docs/_build/html, and its check.
 	$(ONE_THREAD) $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

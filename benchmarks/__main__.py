@@ -22,6 +22,7 @@ from benchmarks import (
     probabilities,
     scale,
     sparse,
+    store,
     sweepcv,
 )
 from benchmarks.measure import Row
@@ -53,6 +54,8 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
     "nested": honest.nested_against_flat,
     "nested-kernel-ridge": honest.nested_against_kernel_ridge,
     "permutations": honest.permutations,
+    "store": store.many_cells,
+    "tables": store.all_tables,
     "honest-interval": honest.interval_of_the_honest_error,
 }
 COLUMNS = ("benchmark", "data", "ours", "seconds", "peer", "peer seconds", "ratio", "note")

@@ -13,6 +13,11 @@ import pytest
 from mcls.resources import datasets_dir
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the long tests first."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 @pytest.fixture(scope="session")
 def shared_dir() -> Path:
     """The folder of raw source files and published figures, which is not part of the repository."""

@@ -41,8 +41,10 @@ def test_links_and_images_lead_somewhere(page):
             assert (page.parent / target).exists(), target
 
 
+@pytest.mark.long
 def test_every_command_runs_in_the_order_of_the_page(checkout, monkeypatch):
     monkeypatch.chdir(checkout)
+    monkeypatch.setattr("mcls.cli.run.cores", lambda: 1)  # workers take seconds to start, and have their own tests
     shown = commands()
     assert len(shown) > 15
     for line in shown:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -281,7 +281,7 @@ def _progress() -> Iterator[Callable[[str], Any]]:
         disable=not console.is_terminal,
         redirect_stdout=sys.stdout.isatty(),  # output sent to a file must not end up on the terminal
     )
-    with progress:
+    with progress if console.is_terminal else nullcontext():  # rich before 15 ends with an empty line
 
         class Bar:
             """What pooch asks of a progress bar, drawn by rich."""

@@ -31,8 +31,8 @@ class Backend(StrEnum):
     dask = "dask"
 
 
-#: Rows of a board up to which a run ends with the tests.
-_MOST_TESTED = 12
+#: Rows of a board, and cells behind them, up to which a run ends with the tests: they read every cell once more.
+_MOST_TESTED, _MOST_READ = 12, 4000
 
 Jobs = Annotated[
     int,
@@ -132,7 +132,7 @@ def _run_one(config: str, how: How) -> tuple[str, bool]:
         )
     print_damaged(experiment.store)
     print_table(f"{loaded.name}: errors in percent, time of a replicate in seconds", *table(experiment.written))
-    _print_tests(loaded.name, how.out)
+    _print_tests(loaded.name, how.out, len(experiment.plan.cells))
     elsewhere = f"{outcome.elsewhere} computed by another run, " if outcome.elsewhere else ""
     echo(
         f"{counted(outcome.computed, 'cell')} computed, {elsewhere}{outcome.reused} reused, "
@@ -156,17 +156,17 @@ def _keep_published(config: Path, folder: Path) -> None:
         write_file(folder / PUBLISHED_FILE, beside.read_bytes())
 
 
-def _print_tests(name: str, out: Path) -> None:
+def _print_tests(name: str, out: Path, cells: int) -> None:
     """The first machine tested against the others, where that is short; otherwise how to get it."""
     from mcls.reporting.board import find_board
     from mcls.reporting.board_tables import board_tables
     from mcls.reporting.render import print_table
     from mcls.reporting.studies import Studies
 
-    board = find_board(Studies(out), name)
-    if len(board.machines) < 2:
+    board = find_board(Studies(out), name) if cells <= _MOST_READ else None
+    if board is not None and len(board.machines) < 2:
         return
-    if len(board.rows) > _MOST_TESTED:
+    if board is None or len(board.rows) > _MOST_TESTED:
         echo(f"tests against a machine: mcls tables {name} --against MACHINE")
         return
     for table in board_tables(board, board.machines[0], [board.metrics[0].name]):

@@ -162,10 +162,10 @@ class Cell:
 
     def _own_seed(self) -> dict[str, int]:
         """Seeds for the machine, or for the steps of a Pipeline that have none."""
-        seed = derive(self.seed, self.machine) % 2**31
-        whole = [name for name in self.defaults if name == "random_state"]
-        steps = [n for n, value in self.defaults.items() if n.endswith("__random_state") and value is None]
-        return {name: seed for name in (*whole, *steps) if name not in self.options}
+        whole = ["random_state"] if "random_state" in self.defaults else []
+        steps = [n for n, value in self.defaults.items() if value is None and n.endswith("__random_state")]
+        names = [name for name in (*whole, *steps) if name not in self.options]
+        return dict.fromkeys(names, derive(self.seed, self.machine) % 2**31) if names else {}
 
     def parameters(self) -> dict[str, Any]:
         """Every parameter of the machine that is not tuned, defaults included, as far as JSON can hold it."""

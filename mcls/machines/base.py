@@ -262,11 +262,9 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
                 for k, of_fold in zip(some, of_some, strict=True):
                     found[k] = of_fold
             for k, fold in enumerate(learned):
-                scores = found[k]
-                if scores is None:
-                    scores = refit(machine, A, y, ell, fold, path, sample_weight)
-                elif np.isnan(scores.sum()):
-                    lost = np.flatnonzero(np.isnan(scores).any(axis=(1, 2))).tolist()
+                scores = refit(machine, A, y, ell, fold, path, sample_weight) if (of := found[k]) is None else of
+                if of is not None and np.isnan(of.sum()):
+                    lost = np.flatnonzero(np.isnan(of).any(axis=(1, 2))).tolist()
                     scores[lost] = refit(machine, A, y, ell, fold, [path[i] for i in lost], sample_weight)
                 if len(members) == len(points):
                     results[k] = scores
@@ -281,11 +279,8 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
     ) -> tuple[list[Fold], list[tuple[int, Array | None]], list[int]]:
         """What ``distinct`` finds, and which of the training sets are swept."""
         learned, places = distinct(folds, len(y), self.leaves_rows_out)
-        return (
-            learned,
-            places,
-            [k for k, fold in enumerate(learned) if swept and self._can_sweep(fold, y, n_classes)],
-        )
+        fast = [k for k, fold in enumerate(learned) if swept and self._can_sweep(fold, y, n_classes)]
+        return learned, places, fast
 
     def _equally_weighed(
         self, places: Sequence[int], folds: Sequence[Fold], y: Array, n_classes: int, sample_weight: Array | None

@@ -75,8 +75,8 @@ class RFM(BaseMachine):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-1, 1, size=(200, 5))
     >>> y = np.where(X[:, 3] > 0, "up", "down")  # one column decides
-    >>> RFM(n_rounds=2).fit(X, y).feature_importances_.argmax()
-    np.int64(3)
+    >>> int(RFM(n_rounds=2).fit(X, y).feature_importances_.argmax())
+    3
     """
 
     checks: ClassVar[Mapping[str, Check]] = {

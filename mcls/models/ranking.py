@@ -157,8 +157,13 @@ def rank(
     if test and len(entrants) > 1:
         found_test, errors = compare(data, *((entrants[i].candidate, entrants[i].found) for i in order[:2]))
         ranking = replace(ranking, test=found_test, test_errors=errors)
-    settings = {"calibration": chosen.calibration, "permutations": permutations, "say": say, "advice": advice}
-    return finish(chosen.candidate, data, chosen.found, outcomes, standing, **settings), ranking
+    asked: dict[str, Any] = {
+        "calibration": chosen.calibration,
+        "permutations": permutations,
+        "say": say,
+        "advice": advice,
+    }
+    return finish(chosen.candidate, data, chosen.found, outcomes, standing, **asked), ranking
 
 
 @dataclass(frozen=True)

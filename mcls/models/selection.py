@@ -274,8 +274,13 @@ def select(
                     for parts in zip(outcomes, mapped)
                 ]
             outcomes = mapped
-    settings = {"calibration": calibration, "permutations": permutations, "say": say, "advice": advice}
-    return finish(candidate, data, found, outcomes, standing, **settings)
+    asked: dict[str, Any] = {
+        "calibration": calibration,
+        "permutations": permutations,
+        "say": say,
+        "advice": advice,
+    }
+    return finish(candidate, data, found, outcomes, standing, **asked)
 
 
 def standings_of(

@@ -11,7 +11,7 @@ parts, so that every block is a slice of M. It is the Cholesky factorisation of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,6 +22,10 @@ Array = np.ndarray
 
 # Up to this many rows in a part all pairs go through NumPy's stacked routines, beyond one by one through LAPACK.
 _STACKED_UP_TO = 24
+
+# Products with L⁻¹ are quicker than solving with L, and lose the digits of L's condition, the root of that of M: up to
+# this condition of M that is nothing.
+_INVERTED_UP_TO = 1e5
 
 # Parts are padded to the size of the largest where they are stacked: not if that adds more than this share of rows.
 _PADDING_UP_TO = 1.3
@@ -51,8 +55,10 @@ class Parts:
 
         Rows of one part are in the same folds: each fold adds a random number to its rows, and equal sums tell them.
         """
+        if not tests:
+            return None
         counts = np.array([len(test) for test in tests])
-        rows = np.concatenate([*tests, np.empty(0, dtype=np.intp)]).astype(np.intp)
+        rows = np.concatenate(tests).astype(np.intp)
         numbers = np.random.default_rng(0).random(len(tests)) + 1
         sums = np.bincount(rows, np.repeat(numbers, counts), minlength=n)
         different, part_of = np.unique(sums, return_inverse=True)
@@ -117,20 +123,24 @@ class Parts:
         return np.where(pair < 0, place, of_pair)
 
 
-def left_out(M: Array, U: Array, parts: Parts) -> Array:
+def left_out(M: Array, U: Array, parts: Parts, condition: float) -> Array:
     """e (g, ·, r) of every part and of every two parts, for a definite M (g, n, n) and U (g, n, r) in their order.
 
-    The rows of the parts alone come first, then those of the first part of each pair, padded to the size of the
-    largest, then those of the second: ``Parts.find`` says where. NaN where a block is not definite.
+    ``condition`` is the largest condition number of M. The rows of the parts alone come first, then those of the first
+    part of each pair, padded to the size of the largest, then those of the second: ``Parts.find`` says where. NaN where
+    a block is not definite.
     """
-    made = _stacked(M, U, parts) if parts.is_stacked else None
+    made = _stacked(M, U, parts, condition <= _INVERTED_UP_TO) if parts.is_stacked else None
     alone, first, second = made or _one_by_one(M, U, parts)
     g, r = len(M), U.shape[-1]
     return np.concatenate([alone, first.reshape(g, -1, r), second.reshape(g, -1, r)], axis=1)
 
 
-def _stacked(M: Array, U: Array, parts: Parts) -> tuple[Array, Array, Array] | None:
-    """All shifts and pairs by stacked routines, the parts padded by rows of the identity; None if one is singular."""
+def _stacked(M: Array, U: Array, parts: Parts, inverted: bool) -> tuple[Array, Array, Array] | None:
+    """All shifts and pairs by stacked routines, the parts padded by rows of the identity; None if one is singular.
+
+    With ``inverted`` L⁻¹ is formed.
+    """
     g, k, r = len(M), parts.k, U.shape[-1]
     sizes = np.diff(parts.bounds)
     s = int(sizes.max())
@@ -150,9 +160,14 @@ def _stacked(M: Array, U: Array, parts: Parts) -> tuple[Array, Array, Array] | N
     each, (first, second) = np.arange(k), parts.pairs.T
     D = M[:, each, :, each].swapaxes(0, 1)  # (g, k, s, s)
     try:
-        N = np.linalg.inv(np.linalg.cholesky(D))  # L⁻¹
-        v = N @ U
-        W = (N @ M.reshape(g, k, s, k * s)).reshape(M.shape)[:, first, :, second].swapaxes(0, 1)  # (g, p, s, s)
+        L = np.linalg.cholesky(D)
+        solve: Callable[[Array, Array], Array] = np.linalg.solve
+        if inverted:
+            L, solve = np.linalg.inv(L), np.matmul
+        v = solve(L, U)
+        W = (
+            solve(L, M.reshape(g, k, s, k * s)).reshape(M.shape)[:, first, :, second].swapaxes(0, 1)
+        )  # (g, p, s, s)
         Wt = W.swapaxes(-1, -2)
         e_second = np.linalg.solve(D[:, second] - Wt @ W, U[:, second] - Wt @ v[:, first])  # (g, p, s, r)
     except np.linalg.LinAlgError:
@@ -160,7 +175,7 @@ def _stacked(M: Array, U: Array, parts: Parts) -> tuple[Array, Array, Array] | N
     right = np.zeros((g, k, s, 1 + k, r))
     right[:, :, :, k] = v
     right[:, first, :, second] = (W @ e_second).swapaxes(0, 1)
-    found = (N.swapaxes(-1, -2) @ right.reshape(g, k, s, -1)).reshape(right.shape)
+    found = solve(L.swapaxes(-1, -2), right.reshape(g, k, s, -1)).reshape(right.shape)
     alone = found[:, :, :, k]
     e_first = alone[:, first] - found[:, first, :, second].swapaxes(0, 1)
     return alone[:, inside], e_first, e_second

@@ -210,7 +210,9 @@ class Spectrum:
         for start in range(0, len(shifts), step):
             part = slice(start, start + step)
             M = ordered._inverse(shifts[part]) if whole else None
-            e = None if parts is None or M is None else left_out(M, U[part][:, parts.order], parts)
+            e = None
+            if parts is not None and M is not None:
+                e = left_out(M, U[part][:, parts.order], parts, float(self.conditions(shifts[part]).max()))
             yield part, Solved(self, shifts[part], U[part], runs, M, parts, e)
 
     def _is_definite(self, shifts: Array) -> bool:

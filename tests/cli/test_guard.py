@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +11,7 @@ import mcls
 from mcls.models.fitting import fit_table
 from mcls.resources import datasets_dir
 
-from ..command import call
+from ..command import call, piped
 
 IRIS = datasets_dir() / "iris.csv"
 FAST = ("--target", "class", "--machine", "oneLSM:gamma=1,sigma=1", "--folds", "2")
@@ -126,23 +124,18 @@ def test_a_name_that_no_system_takes_is_refused_before_the_work(place, monkeypat
     assert err.endswith(": File name too long\n")
 
 
-def run(*args: object) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([sys.executable, "-m", "mcls", *map(str, args)], capture_output=True, check=False)
-
-
 @pytest.mark.skipif(os.name == "nt", reason="/dev/stdout")
 def test_standard_output_holds_what_is_made_and_nothing_else(place, monkeypatch, trained):
     monkeypatch.chdir(place)
-    done = run("fit", IRIS, *FAST, "-o", "-")
+    done = piped("fit", IRIS, *FAST, "-o", "-")
     assert (done.returncode, done.stdout) == (0, trained)
     assert b"CV error" in done.stderr
-    done = run("init", "table.csv", "-o", "-")
+    done = piped("init", "table.csv", "-o", "-")
     assert done.stdout.startswith(b"# 150 rows")
     assert b"datasets:" in done.stdout
     call("predict", "model.mcls", "table.csv", "-o", "named.csv")
     for output in ("-", "/dev/stdout"):
         with open("log", "ab") as log:  # as by >> log: nothing in it is lost
-            command = [sys.executable, "-m", "mcls", "predict", "model.mcls", "table.csv", "-o", output]
-            subprocess.run(command, stdout=log, check=True)
+            assert piped("predict", "model.mcls", "table.csv", "-o", output, to=log).returncode == 0
     assert Path("log").read_bytes() == 2 * Path("named.csv").read_bytes()
     assert not Path("-").exists()

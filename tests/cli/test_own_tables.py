@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from mcls.cli.app import main
+from ..command import call, piped
 
 HEAD = "nr;gewicht;gr\u00f6\u00dfe;filiale;bestellt;farbe;notiz 1;notiz 2;urteil\n"
 RULES = ("--missing", "impute", "--drop", "nr", "--drop", "notiz*", "--categorical", "filiale",
          "--ordinal", "gr\u00f6\u00dfe=S<M<L")  # fmt: skip
 ONE_POINT = ("--machine", "oneLSM:gamma=0.1,sigma=2", "--folds", "3")
-
-
-def call(*args):
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as end:
-        main([str(arg) for arg in args])
-    return end.value.code, out.getvalue(), err.getvalue()
 
 
 def rows(n, seed=0):
@@ -117,9 +107,8 @@ def test_a_bad_row_does_not_lose_the_batch(place, tmp_path):
 def test_the_training_table_is_known_again_also_from_standard_input(place):
     code, out, _ = call("evaluate", place / "m.mcls", place / "orders.csv")
     assert (code, "the model was fitted to these very rows" in out) == (0, True)
-    command = [sys.executable, "-m", "mcls", "evaluate", str(place / "m.mcls"), "-"]
     for content in ((place / "orders.csv").read_bytes(), b"", b"PAR1"):
-        done = subprocess.run(command, input=content, capture_output=True, check=False)
+        done = piped("evaluate", place / "m.mcls", "-", given=content)
         assert (done.returncode, b"these very rows" in done.stdout) == (
             (0, True) if len(content) > 9 else (2, False)
         )

@@ -219,6 +219,20 @@ def _cases(sets, others):
         yield name, "oneLSM", {"labelbook": "fisher"}
 
 
+def _few_cases():
+    """Machines of quadratic programmes take one labelbook on each data set; make verify tries all of everything.
+
+    One that learns its metric takes long, and is compared with refitting in ``tests/machines/test_rfm.py``.
+    """
+    seen = set()
+    for name, machine, options in _cases(["iris", "glass"], ["iris"]):
+        parameters = MACHINES[machine].create().get_params()
+        again = parameters.get("solver") == "osqp" and (name, machine) in seen
+        if not again and "n_rounds" not in parameters:
+            yield name, machine, options
+        seen.add((name, machine))
+
+
 def _quick(machine, **options):
     """A machine of the registry; one that learns in epochs takes two."""
     epochs = {"epochs": 2} if "epochs" in MACHINES[machine].create().get_params() else {}
@@ -228,7 +242,7 @@ def _quick(machine, **options):
 def _some_values(machine):
     """The first, the middle and the last value of each parameter that is tuned."""
     values = {name: parse_values(text) for name, text in MACHINES[machine].grid.items()}
-    return {name: [v[0], v[len(v) // 2], v[-1]] for name, v in values.items()}
+    return {name: list(dict.fromkeys([v[0], v[len(v) // 2], v[-1]])) for name, v in values.items()}
 
 
 def _labels_that_differ(name, machine, options, grid):
@@ -240,7 +254,7 @@ def _labels_that_differ(name, machine, options, grid):
     return int((fast != refit).sum())
 
 
-@pytest.mark.parametrize("name, machine, options", list(_cases(["iris", "glass"], ["iris"])), ids=str)
+@pytest.mark.parametrize("name, machine, options", list(_few_cases()), ids=str)
 def test_fast_equals_refit_in_every_label(name, machine, options):
     assert _labels_that_differ(name, machine, options, GRID) == 0
 

@@ -114,7 +114,7 @@ def test_one_of_two_workers_is_killed_and_the_other_alone_gives_the_results_of_t
     assert csv[0] == csv[1] == csv[2]
 
 
-@pytest.mark.parametrize("killed", ["workers", "scheduler"])
+@pytest.mark.parametrize("killed", ["workers", pytest.param("scheduler", marks=pytest.mark.full)])
 def test_a_cluster_that_is_lost_is_one_line_and_the_run_goes_on_later(
     config, tmp_path, capsys, monkeypatch, killed
 ):

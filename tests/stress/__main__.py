@@ -25,7 +25,7 @@ from . import (
     together,
 )
 from .attack import Attack, Result, carry_out
-from .table import write
+from .table import show, write
 
 ATTACKS: dict[str, type[Attack]] = {
     attack.name: attack
@@ -64,7 +64,11 @@ def main() -> int:
     parser.add_argument("--try", type=int, dest="number", metavar="N", help="one try, its folder kept")
     parser.add_argument("-j", "--jobs", type=int, default=2, help="tries at the same time")
     parser.add_argument("--write", type=Path, metavar="DIR", help="also write the table as CSV and Markdown")
+    parser.add_argument("--show", type=Path, metavar="PAGE", help="put the table of a whole run into this page")
     chosen = parser.parse_args()
+    whole = not (chosen.attacks or chosen.short or chosen.most or chosen.number is not None)
+    if chosen.show and not (whole and chosen.write):
+        parser.error("--show goes with --write DIR and a run of everything")
     if unknown := [name for name in chosen.attacks if name not in ATTACKS]:
         parser.error(f"there is no attack {unknown[0]}; there are {', '.join(ATTACKS)}")
     forks.import_everything()
@@ -75,6 +79,8 @@ def main() -> int:
         _tell(result, chosen.seed)
     if chosen.write:
         write(results, chosen.write)
+    if chosen.show:
+        show(chosen.write, chosen.show)
     return int(any(result.failed for result in results))
 
 

@@ -12,6 +12,7 @@ import pytest
 TOP = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the suite looks at processes the way of Linux")
 def test_a_few_tries_of_every_attack_hold(tmp_path):
     command = [sys.executable, "-m", "tests.stress", "--short", "-j", "1", "--write", str(tmp_path)]
