@@ -199,9 +199,9 @@ def fit(
     and that of always saying the largest class, which is the one to beat. Equal rows are counted once in every
     interval.
 
-    A table in several files, one of more than four million cells (as text, of more than 64 MB), and one with a
-    --budget or a --memory is read piece by piece and never held in memory: oneLSM is then fitted with landmarks, and
-    cross-validated on all rows, but not nested. An interrupted fit goes on where a pass over the table ended.
+    A table in several files, one of more than 50,000 rows, and one with a --budget or a --memory is read piece by
+    piece and never held in memory: oneLSM is then fitted with landmarks, and cross-validated on all rows, but not
+    nested. An interrupted fit goes on where a pass over the table ended.
 
     Probabilities and sets of classes (mcls predict --proba, --coverage) are calibrated on the scores that the
     cross-validation has at the chosen parameters, with no further fit.

@@ -27,8 +27,10 @@ from mcls.solvers.weights import check_class_names, check_weights, class_factors
 
 Array = np.ndarray
 
-# Kernel values held at once when new rows are scored: 128 MB, however many rows there are.
+# Kernel values held at once when landmarks are summed: 128 MB, however many rows there are.
 _BLOCK_VALUES = 2**24
+# The same when new rows are scored: 8 MB, which need not be fetched from the system anew for each block.
+_SCORED_VALUES = 2**20
 
 
 def rows_per_block(n: int) -> int:
@@ -92,7 +94,7 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
 
     def importances(self) -> Array | None:
         """How much each column matters to a fitted machine (d,), shares of one; None where it does not say."""
-        return None
+        return vars(self).get("feature_importances_")
 
     # scikit-learn's interface -------------------------------------------------------------------------------
 
@@ -382,7 +384,7 @@ class KernelMachine(BaseMachine):
     def _row_scores(self, X: Array) -> Array:
         if self.kernel == "precomputed":
             return self._scores(X if self.kept_ is None else X[:, self.kept_])
-        step = rows_per_block(len(self.X_fit_))
+        step = max(1, _SCORED_VALUES // max(1, len(self.X_fit_)))
         blocks = [X[start : start + step] for start in range(0, len(X), step)]
         return np.concatenate([self._scores(self._kernel(block, self.X_fit_)) for block in blocks])
 

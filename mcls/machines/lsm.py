@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcls.errors import McLsError
 from mcls.kernels import PRECOMPUTED, KernelFunction
@@ -16,6 +17,7 @@ from mcls.parameters import Check, Choice, Positive, Whole
 from mcls.solvers import inverse, lanczos, lsm, nystrom
 from mcls.solvers.lanczos import Certified
 from mcls.solvers.landmarks import LANDMARKS, choose_landmarks
+from mcls.solvers.quick_classes import certain_classes
 from mcls.solvers.spectrum import Spectrum
 
 Array = np.ndarray
@@ -24,6 +26,10 @@ SOLVERS = ("exact", "nystrom")
 
 # So many strengths of many rows are quicker by one Cholesky factor each than by a decomposition.
 _FEW = 4
+
+
+# Kernel values of new rows from which on classes by few digits are worth their preparation.
+_MANY_VALUES = 2**20
 
 
 def _some(w: Array | None, rows: Array) -> list[Array]:
@@ -77,6 +83,23 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
 
     def _scores(self, K: Array) -> Array:
         return decide(K @ self.class_alpha_, self.labels_, self.label_gram_, self.decision)
+
+    def predict(self, X: Any) -> Array:
+        """Class of each row: the one with the largest score, the first of equal ones.
+
+        Many rows are classified by scores of few digits where these cannot change the class
+        (:mod:`mcls.solvers.quick_classes`).
+        """
+        check_is_fitted(self)
+        if self.kernel != "gaussian" or self.decision != "max":
+            return super().predict(X)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        if len(X) * len(self.X_fit_) < _MANY_VALUES:
+            return self.classes_[self._row_scores(X).argmax(axis=1)]
+        best, certain = certain_classes(X, self.X_fit_, self.class_alpha_ @ self.label_gram_, self.sigma)
+        if not certain.all():
+            best[~certain] = self._row_scores(X[~certain]).argmax(axis=1)
+        return self.classes_[best]
 
     def prepare(self, K: Array, often: Sequence[Point] = ()) -> Spectrum | None:
         """Decompose K, and for points that are swept often form the inverses; weights of classes are another matrix."""

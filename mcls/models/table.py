@@ -17,7 +17,7 @@ from mcls.data.frames import frame_cells
 from mcls.errors import McLsError, nearest
 from mcls.evaluation.conformal import ConformalSets
 from mcls.evaluation.costs import check_costs, least_cost_classes
-from mcls.machines.foreign import class_scores, gives_probabilities
+from mcls.models.outlined import Outline
 
 Array = np.ndarray
 
@@ -136,6 +136,10 @@ class TableModel:
     @property
     def has_probabilities(self) -> bool:
         """Whether the model gives probabilities."""
+        if isinstance(self.estimator, Outline):
+            return self.estimator.calibration is not None
+        from mcls.machines.foreign import gives_probabilities
+
         return gives_probabilities(self.estimator)
 
     def probabilities(self, X: Array) -> Array:
@@ -162,6 +166,8 @@ class TableModel:
 
     def class_scores(self, X: Array) -> Array:
         """Score of each class (m, ℓ); with two classes, the margin of the second and its negative."""
+        from mcls.machines.foreign import class_scores
+
         return class_scores(self.estimator, X)
 
     def encode(self, table: Any, strict: bool = False) -> Array:
