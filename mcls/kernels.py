@@ -32,8 +32,9 @@ KERNEL_PARAMETERS = ("kernel", "sigma", "degree", "coef0")
 
 _check_width = width()
 
-# Subnormal numbers are 10–100 times slower in every product; at σ = 2⁻⁴ many kernel values are that small.
-_TINY = 1e-290
+#: Smaller kernel values are zero: subnormal numbers are 10–100 times slower in every product, and at σ = 2⁻⁴ many
+#: values are that small.
+TINY = 1e-290
 
 # Machines multiply two kernel values, and a sum of such products must stay a number.
 _LARGEST = 1e150
@@ -169,7 +170,7 @@ def _cut(K: Array) -> Array:
     """Set subnormal values to zero, in place."""
     for start in range(0, len(K), _BLOCK):
         block = K[start : start + _BLOCK]
-        block[block < _TINY] = 0.0
+        block[block < TINY] = 0.0
     return K
 
 

@@ -30,7 +30,7 @@ def inspect(
     from mcls.cli.show import print_table
     from mcls.models.card import model_card
     from mcls.models.describe import describe
-    from mcls.models.saving import load_table_model, load_with_versions
+    from mcls.models.outline import load_outline, load_table_outline
     from mcls.models.skops_files import is_skops
     from mcls.models.table import TableModel
     from mcls.terminal import echo
@@ -38,13 +38,13 @@ def inspect(
     if card is not None:
         where = place(card) or card
         check_output(where, model, kind="card", force=force)
-        table_model, versions = load_table_model(model)
+        table_model, versions = load_table_outline(model)
         with open_output(where) as stream:
             stream.write(model_card(table_model, versions, model.name).encode("utf-8"))
         if str(where) != "-":
             echo(f"model card written to {where}")
         return
-    loaded, versions = load_with_versions(model)
+    loaded, versions = load_outline(model)
     if as_json:
         table = model_content(loaded) if isinstance(loaded, TableModel) else {}
         kind = type(loaded.estimator if isinstance(loaded, TableModel) else loaded).__name__

@@ -137,6 +137,11 @@ def as_texts(array: Any) -> tuple[Any, list[str]]:
     return codes, _texts(array.dictionary.to_pylist())
 
 
+def cell_texts(array: Any) -> list[str]:
+    """The values of an array as texts, empty where one is missing."""
+    return _texts(array.to_pylist())
+
+
 def _parquet(pa: Any, path: Path) -> tuple[Any, Iterator[Any]]:
     file = parquet_file(path)
     return file.schema_arrow, file.iter_batches(batch_size=_BATCH_ROWS, use_threads=False)

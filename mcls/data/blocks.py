@@ -138,6 +138,9 @@ def fast_frame(data: bytes, form: TableFormat, names: Sequence[str], texts: Sequ
     if b'"' in data or b"\0" in data:
         return None
     width, delimiter = len(names), str(form.delimiter)
+    lines = data.count(b"\n") + (not data.endswith(b"\n"))
+    if data.count(delimiter.encode()) != lines * (width - 1):
+        return None
     try:
         frame = pd.read_csv(
             io.BytesIO(data),
@@ -153,12 +156,11 @@ def fast_frame(data: bytes, form: TableFormat, names: Sequence[str], texts: Sequ
             engine="c",
             low_memory=False,
             skipinitialspace=True,
-            na_values=NA_VALUES,
-            **_EXACT,
+            **{"na_values": {j: NA_VALUES for j, name in enumerate(names) if name not in texts}, **_EXACT},
         )
     except (ParserError, pd.errors.EmptyDataError):
         return None
-    return frame if data.count(delimiter.encode()) == len(frame) * (width - 1) else None
+    return frame if len(frame) == lines else None
 
 
 def frame_cells(cells: pd.Series) -> Array | list[str]:

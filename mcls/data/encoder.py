@@ -50,6 +50,11 @@ class Reading:
         """Note why a row cannot be read, unless there is a reason already."""
         self.reasons.setdefault(row, (column, why))
 
+    def add(self, other: Reading) -> None:
+        """Take over the unknown texts of rows that all can be read."""
+        self.unknown.update(other.unknown)
+        self.example |= {name: text for name, text in other.example.items() if name not in self.example}
+
     def unknown_note(self) -> str | None:
         """What there is to say about texts that the training table did not hold."""
         if not self.unknown:

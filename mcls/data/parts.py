@@ -23,9 +23,9 @@ Kind = Literal["number", "text"]
 
 #: Files of a folder that are parts of a table.
 ENDINGS = (".parquet", ".pq", ".csv", ".tsv")
-#: A table is read piece by piece from so many cells of a Parquet file on, or bytes of text.
-MANY_CELLS = 2**22
-MANY_BYTES = 2**26
+#: A table of more rows is read piece by piece; those of text are estimated from its first lines.
+MANY_ROWS = 50_000
+_FIRST_BYTES = 2**16
 #: Rows of a piece of a Parquet file, at least; a row group that has more is one piece.
 PIECE_ROWS = 2**17
 #: Bytes of a piece of text, at least.
@@ -106,7 +106,7 @@ class Parts:
             if self.form.kind == "parquet":
                 spans = _row_group_spans(path)
             else:
-                spans = _byte_spans(path, skip_head=bool(self.form.header))
+                spans = byte_spans(path, skip_head=bool(self.form.header), size=PIECE_BYTES)
             made += [Piece(len(made) + i, str(path), *span) for i, span in enumerate(spans)]
         if not made:
             raise McLsError(f"{self.title} has a header but no rows")
@@ -145,12 +145,16 @@ def is_large(path: Path, form: TableFormat | None = None) -> bool:
     """Whether a single file is better read piece by piece."""
     found = sniff(path, form).form
     if found.kind == "parquet":
-        facts = parquet_file(path).metadata
-        return bool(facts.num_rows * facts.num_columns > MANY_CELLS)
-    return _seekable(path, found) and path.stat().st_size > MANY_BYTES
+        return bool(parquet_file(path).metadata.num_rows > MANY_ROWS)
+    if not seekable(path, found):
+        return False
+    with open(path, "rb") as stream:
+        first = stream.read(_FIRST_BYTES)
+    return path.stat().st_size * first.count(b"\n") > MANY_ROWS * max(1, len(first))
 
 
-def _seekable(path: Path, form: TableFormat) -> bool:
+def seekable(path: Path, form: TableFormat) -> bool:
+    """Whether a file is text that can be read from any of its lines on."""
     return form.kind == "text" and path.suffix != ".gz" and not str(form.encoding).startswith(_WIDE)
 
 
@@ -165,7 +169,7 @@ def open_parts(
     """Look at the first rows of the first file, and at the columns of the others, which must be the same."""
     rules, first = rules or ColumnRules(), files[0]
     found, notes = sniff(first, form)
-    if found.kind != "parquet" and not _seekable(first, found):
+    if found.kind != "parquet" and not seekable(first, found):
         raise McLsError(
             f"{first} cannot be read piece by piece: unpack it, save it as CSV in UTF-8, or as Parquet"
         )
@@ -240,19 +244,19 @@ def _row_group_spans(path: Path) -> Iterator[tuple[int, int]]:
         yield start, facts.num_row_groups
 
 
-def _byte_spans(path: Path, skip_head: bool) -> Iterator[tuple[int, int]]:
-    """Spans of bytes that end with a row; a line end between two quotes is none."""
+def byte_spans(path: Path, skip_head: bool, size: int) -> Iterator[tuple[int, int]]:
+    """Spans of bytes that end with a row, of a size at least; a line end between two quotes is none."""
     with open(path, "rb") as stream:
         start = len(_head(stream)) if skip_head else 0
         stream.seek(start)
         place, open_quote = start, False
-        while data := stream.read(PIECE_BYTES):
+        while data := stream.read(size):
             at = len(data)
             while True:  # back to the last line end outside quotes
                 at = data.rfind(b"\n", 0, at)
                 if at < 0 or (open_quote + data.count(b'"', 0, at)) % 2 == 0:
                     break
-            if len(data) < PIECE_BYTES:
+            if len(data) < size:
                 yield start, place + len(data)
                 return
             open_quote = (open_quote + data.count(b'"')) % 2 == 1
@@ -261,7 +265,7 @@ def _byte_spans(path: Path, skip_head: bool) -> Iterator[tuple[int, int]]:
                 stop = place - len(data) + at + 1
                 yield start, stop
                 start = stop
-            elif place - start > 8 * PIECE_BYTES:
+            elif place - start > 8 * size:
                 raise McLsError(f"{path}: no line ends within {place - start} bytes: is this a table?")
         if start < place:
             yield start, place

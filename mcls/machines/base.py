@@ -22,12 +22,15 @@ from mcls.kernels import KERNELS, check_precomputed, kernel_matrix
 from mcls.machines.calibrated import CalibratedMachine
 from mcls.machines.sweeping import Fold, Point, distinct, found_once, point_groups, refit
 from mcls.parameters import Check, Choice, Number, Whole, width
+from mcls.solvers.calibration import DECIDE
 from mcls.solvers.weights import check_class_names, check_weights, class_factors, row_weights
 
 Array = np.ndarray
 
-# Kernel values held at once when new rows are scored: 128 MB, however many rows there are.
+# Kernel values held at once when landmarks are summed: 128 MB, however many rows there are.
 _BLOCK_VALUES = 2**24
+# The same when new rows are scored: 8 MB, which need not be fetched from the system anew for each block.
+_SCORED_VALUES = 2**20
 
 
 def rows_per_block(n: int) -> int:
@@ -91,7 +94,7 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
 
     def importances(self) -> Array | None:
         """How much each column matters to a fitted machine (d,), shares of one; None where it does not say."""
-        return None
+        return vars(self).get("feature_importances_")
 
     # scikit-learn's interface -------------------------------------------------------------------------------
 
@@ -159,7 +162,8 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
         best = np.argmax(self._class_scores(X), axis=1)
         return self.classes_[best]
 
-    def _class_scores(self, X: Any) -> Array:
+    def _machine_scores(self, X: Any) -> Array:
+        """Scores (m, ℓ) before any calibration."""
         check_is_fitted(self)
         return self._row_scores(validate_data(self, X, reset=False, dtype=np.float64))
 
@@ -232,6 +236,8 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
         """
         ell = int(y.max()) + 1 if n_classes is None else n_classes
         swept = self.swept if engine == "fast" else ()
+        if any(point.get("calibration") == DECIDE for point in points):
+            raise McLsError("calibration='decide' is an option of a machine, not a value of its grid")
         sample_weight = check_weights(sample_weight, len(y))
         if sample_weight is not None:
             folds = [(train[sample_weight[train] > 0], test) for train, test in folds]
@@ -378,7 +384,7 @@ class KernelMachine(BaseMachine):
     def _row_scores(self, X: Array) -> Array:
         if self.kernel == "precomputed":
             return self._scores(X if self.kept_ is None else X[:, self.kept_])
-        step = rows_per_block(len(self.X_fit_))
+        step = max(1, _SCORED_VALUES // max(1, len(self.X_fit_)))
         blocks = [X[start : start + step] for start in range(0, len(X), step)]
         return np.concatenate([self._scores(self._kernel(block, self.X_fit_)) for block in blocks])
 

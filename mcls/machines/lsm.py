@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcls.errors import McLsError
 from mcls.kernels import PRECOMPUTED, KernelFunction
@@ -16,6 +17,7 @@ from mcls.parameters import Check, Choice, Positive, Whole
 from mcls.solvers import inverse, lanczos, lsm, nystrom
 from mcls.solvers.lanczos import Certified
 from mcls.solvers.landmarks import LANDMARKS, choose_landmarks
+from mcls.solvers.quick_classes import certain_classes
 from mcls.solvers.spectrum import Spectrum
 
 Array = np.ndarray
@@ -24,6 +26,10 @@ SOLVERS = ("exact", "nystrom")
 
 # So many strengths of many rows are quicker by one Cholesky factor each than by a decomposition.
 _FEW = 4
+
+
+# Kernel values of new rows from which on classes by few digits are worth their preparation.
+_MANY_VALUES = 2**20
 
 
 def _some(w: Array | None, rows: Array) -> list[Array]:
@@ -77,6 +83,23 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
 
     def _scores(self, K: Array) -> Array:
         return decide(K @ self.class_alpha_, self.labels_, self.label_gram_, self.decision)
+
+    def predict(self, X: Any) -> Array:
+        """Class of each row: the one with the largest score, the first of equal ones.
+
+        Many rows are classified by scores of few digits where these cannot change the class
+        (:mod:`mcls.solvers.quick_classes`).
+        """
+        check_is_fitted(self)
+        if self.kernel != "gaussian" or self.decision != "max":
+            return super().predict(X)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        if len(X) * len(self.X_fit_) < _MANY_VALUES:
+            return self.classes_[self._row_scores(X).argmax(axis=1)]
+        best, certain = certain_classes(X, self.X_fit_, self.class_alpha_ @ self.label_gram_, self.sigma)
+        if not certain.all():
+            best[~certain] = self._row_scores(X[~certain]).argmax(axis=1)
+        return self.classes_[best]
 
     def prepare(self, K: Array, often: Sequence[Point] = ()) -> Spectrum | None:
         """Decompose K, and for points that are swept often form the inverses; weights of classes are another matrix."""
@@ -343,17 +366,24 @@ class OvALSM(OneSystemMachine):
     _solve = staticmethod(lsm.fit_one_by_one)
 
 
+#: How the values of the pairs become scores of classes.
+_COUNTS = {"votes": lsm.votes, "soft": lsm.soft_votes}
+
+
 class OvOLSM(WeightedMachine, KernelMachine):
     """One least-squares classifier a pair of classes, and a vote (honeine2013, Sec. 2).
 
     Each of the ℓ(ℓ−1)/2 machines solves (K + γI)α = ±1 on the rows of its two classes. A new x gets a vote
-    from each; equal votes are ordered by the summed values. Together about n³/3 · 8/ℓ operations when the
+    from each; equal votes are ordered by the summed values, and with ``decision="soft"`` a vote is the value itself,
+    between −1 and 1. Together about n³/3 · 8/ℓ operations when the
     classes are of one size and many: *less* than one full factorisation from about eight classes on.
 
     Parameters
     ----------
     kernel, sigma, degree, coef0, gamma, class_weight, calibration
         As in :class:`OneLSM`.
+    decision : {"votes", "soft"}
+        Whole votes, as in the paper, or votes that say how sure they are: the better probabilities.
 
     Attributes
     ----------
@@ -368,7 +398,10 @@ class OvOLSM(WeightedMachine, KernelMachine):
     array(['a', 'c'], dtype='<U1')
     """
 
-    checks: ClassVar[Mapping[str, Check]] = {"gamma": Positive()}
+    checks: ClassVar[Mapping[str, Check]] = {
+        "gamma": Positive(),
+        "decision": Choice("decision rule", tuple(_COUNTS)),
+    }
     swept: tuple[str, ...] = ("gamma",)
     leaves_rows_out: bool = True
 
@@ -381,6 +414,7 @@ class OvOLSM(WeightedMachine, KernelMachine):
         gamma: float = 1.0,
         class_weight: ClassWeight = None,
         calibration: str | None = None,
+        decision: str = "votes",
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
@@ -389,13 +423,14 @@ class OvOLSM(WeightedMachine, KernelMachine):
         self.gamma = gamma
         self.class_weight = class_weight
         self.calibration = calibration
+        self.decision = decision
 
     def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
         self.alpha_ = lsm.fit_pairs(K, y, n_classes, self.gamma, w)
         self.n_classes_ = n_classes
 
     def _scores(self, K: Array) -> Array:
-        return lsm.votes(K @ self.alpha_, self.n_classes_)
+        return _COUNTS[self.decision](K @ self.alpha_, self.n_classes_)
 
     def _sweep(
         self,
@@ -408,4 +443,4 @@ class OvOLSM(WeightedMachine, KernelMachine):
         w: Array | None = None,
     ) -> list[Array]:
         values = lsm.sweep_pairs(K, y, n_classes, [test for _, test in folds], gammas_of(points), w)
-        return [lsm.votes(v, n_classes) for v in values]
+        return [_COUNTS[self.decision](v, n_classes) for v in values]

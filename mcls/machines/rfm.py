@@ -145,10 +145,6 @@ class RFM(BaseMachine):
             found[made] = current.S, current.Z, alphas
         return [found[made] for made in wanted]
 
-    def importances(self) -> Array | None:
-        """The mean squared change of the scores along each column, as shares of one."""
-        return self.feature_importances_
-
     def _row_scores(self, X: Array) -> Array:
         return self._scores_at(X, self.metric_, self.Z_fit_, self.alpha_)
 

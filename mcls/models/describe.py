@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from mcls.data.encoder import DateColumn, EncodedColumn, OrdinalColumn, ScaledColumn
-from mcls.machines.base import BaseMachine
 from mcls.models.archive import FORMAT
 from mcls.models.judging import show_error, show_metrics
+from mcls.models.outlined import is_ours
 from mcls.models.table import TableModel
 
 _SHOWN = 12
@@ -46,7 +46,7 @@ def column_importances(model: Any) -> dict[str, float]:
     """
     table = isinstance(model, TableModel)
     machine = model.estimator if table else model
-    shares = machine.importances() if isinstance(machine, BaseMachine) else None
+    shares = machine.importances() if is_ours(machine) else None
     if shares is None:
         return {}
     if table:
@@ -98,8 +98,7 @@ def _table_rows(model: TableModel) -> list[list[str]]:
     sets = "" if model.conformal is None else f"; sets of classes from {len(model.conformal.truths)} rows"
     kind = "none"
     if model.has_probabilities:
-        own = isinstance(model.estimator, BaseMachine)
-        kind = model.estimator.probability_map_.kind if own else "its own, not calibrated"
+        kind = model.estimator.probability_map_.kind if is_ours(model.estimator) else "its own, not calibrated"
     rows.append(["probabilities", f"{kind}{sets}"])
     rows.append(["baseline", f"{100 * facts.baseline:.2f} % for always {facts.largest_class}"])
     rows += [[f"grid of {name}", _some([_value(v) for v in values])] for name, values in facts.grid.items()]

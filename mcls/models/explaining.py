@@ -155,11 +155,12 @@ def _sample(
     layout = open_table(model, path, form)
     if model.target not in layout.places:
         raise McLsError(f"{path} has no class column '{model.target}' to compare the predictions with")
-    at, total = layout.places[model.target], 0
+    total = 0
     X, y = np.empty((0, len(model.encoder.feature_names))), np.empty(0, dtype=object)
     keys, places = np.empty(0), np.empty(0, dtype=np.int64)
     for chunk in read_chunks(model, path, layout, say):
-        names = [model.class_name(cells[at], layout.decimal) for cells in chunk.rows]
+        assert chunk.labels is not None
+        names = [model.class_name(str(text), layout.decimal) for text in chunk.labels]
         X, y = np.concatenate([X, chunk.X]), np.concatenate([y, np.array(names, dtype=object)])
         keys = np.concatenate([keys, rng.random(len(names))])
         places = np.concatenate([places, total + np.arange(len(names))])

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from mcls.data.blocks import NotNumbers
 from mcls.data.encoder import Encoder
@@ -39,7 +40,7 @@ from mcls.machines.lsm import OneLSM
 from mcls.models import budget, grids
 from mcls.models.candidates import Say, named_machine
 from mcls.models.large_result import Found, Large, Tried
-from mcls.models.large_search import Sample, Search, Worth
+from mcls.models.large_search import CORES, Sample, Search, Worth
 from mcls.models.passes import Job, Scored, Scorer, Together, kernel_of, make_landmarks, score_piece, sum_piece
 from mcls.models.resuming import Progress, fingerprint_of
 from mcls.models.spreading import Here, Workers
@@ -263,7 +264,7 @@ class _Fit:
         sums = self._sums(job, kernel, Z, at)
         if self.on_step is not None:
             self.on_step("solving", 0, None)
-        whole, folds = whole_coefficients(sums, L, gammas), fold_coefficients(sums, L, gammas)
+        whole, folds = (f(sums, L, gammas, CORES) for f in (whole_coefficients, fold_coefficients))
         N = sums.N
         del sums
         scorer = Scorer(kernel, Z, folds, N.sum(axis=0) - N, machine)
@@ -328,6 +329,14 @@ def fit_large(
     if progress.resumed:
         fit.note("an interrupted fit of the same table goes on")
         fit.notes.pop()  # the model is the same as without the interruption
+    # One BLAS thread: with more, the last digits would depend on their number.
+    with threadpool_limits(1):
+        made = _go(fit)
+    progress.clear()
+    return made
+
+
+def _go(fit: _Fit) -> Large:
     start = time.monotonic()
     table = fit.read()
     reading = time.monotonic() - start
@@ -342,6 +351,4 @@ def fit_large(
         fit.entry, fit.estimator, format_spec(fit.entry.name, fit.options), fit.metrics, fit.settings.calibration,
         table.job, table.sample, table.rows, tried, gammas, fit.notes, fit.note,
     )  # fmt: skip
-    made = found.finish()
-    progress.clear()
-    return made
+    return found.finish()

@@ -9,6 +9,7 @@ tried on all rows too if the two are within one standard error.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -22,14 +23,16 @@ from mcls.kernels import KERNEL_PARAMETERS
 from mcls.models import growing
 from mcls.models.candidates import Candidate, TrainingRows
 from mcls.models.grids import Ladder
-from mcls.models.passes import kernel_of
-from mcls.solvers import lsm, nystrom
+from mcls.models.passes import kernel_of, make_landmarks
+from mcls.solvers.gram_sums import Rows, sum_rows, whole_coefficients
 from mcls.solvers.landmarks import choose_landmarks
 from mcls.specs import format_spec
 
 Array = np.ndarray
 Point = dict[str, Any]
 
+#: Threads of this process.
+CORES = os.cpu_count() or 1
 #: Rows of the sample that exact sweeps begin on.
 EXACT_ROWS = 1500
 #: What a sweep of the exact machine does not look at.
@@ -145,13 +148,15 @@ class Search:
         machine = self.estimator.set_params(**kernel)
         of, block = kernel_of(machine), max(1, 2**22 // m)
         Z = choose_landmarks(machine.landmarks, of, X, m, machine.random_state)
-        own = None if w is None else w[~test]
-        beta = nystrom.fit(of, X[~test], lsm.indicators(y[~test], ell), Z, gammas, block, own)  # (γ, m, ℓ)
-        rows = np.bincount(y[~test], own, minlength=ell)
+        landmarks = make_landmarks(of, Z)
+        training = Rows(X[~test], y[~test], self.sample.folds[~test], None if w is None else w[~test])
+        sums = sum_rows([training], *landmarks, self.folds, ell, CORES)
+        beta = whole_coefficients(sums, landmarks.L, gammas, CORES)  # (γ, m, ℓ)
+        rows = sums.N.sum(axis=0)
         flat = beta.transpose(1, 0, 2).reshape(len(Z), -1)
         parts = np.array_split(X[test], max(1, test.sum() // block))
         values = np.concatenate([of(part, Z) @ flat for part in parts]).reshape(test.sum(), len(gammas), ell)
-        classes = machine.decided(values.transpose(1, 0, 2), rows.astype(float)).argmax(axis=2)
+        classes = machine.decided(values.transpose(1, 0, 2), rows).argmax(axis=2)
         losses = self.metric.as_loss(self.metric(y[test], classes, None if w is None else w[test]))
         losses = np.where(np.isnan(losses), np.inf, losses)
         best = int(np.flatnonzero(losses <= losses.min() + 1e-12)[-1])

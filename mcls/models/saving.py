@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
 
 from mcls.environment import environment
 from mcls.errors import McLsError
@@ -89,13 +89,23 @@ def load_with_versions(path: Path | str) -> tuple[Any, dict[str, str]]:
     """The model, and the versions of the packages that wrote it."""
     if is_skops(path):
         return _from_skops(Path(path))
+
+    def make(state: Any, arrays: list[Array]) -> Any:
+        machine = from_state(state, arrays)
+        _try_out(machine, sum(array.size for array in arrays))
+        return machine
+
+    return read_content(path, make)
+
+
+def read_content(path: Path | str, make: Callable[[Any, list[Array]], Any]) -> tuple[Any, dict[str, str]]:
+    """The model whose machine ``make`` makes of its state and the arrays, and the versions."""
     content, arrays = read_archive(path)
     try:
         if set(content) - {"parts"} != {"format", "versions", "estimator", "table"}:
             raise McLsError("parts are missing or unknown")
         versions = {str(k): str(v) for k, v in content["versions"].items()}
-        machine = from_state(content["estimator"], arrays)
-        _try_out(machine, sum(array.size for array in arrays))
+        machine = make(content["estimator"], arrays)
         if content["table"] is None:
             return machine, versions
         parts = {str(name): arrays[array_index(at)] for name, at in content.get("parts", {}).items()}
@@ -106,6 +116,8 @@ def load_with_versions(path: Path | str) -> tuple[Any, dict[str, str]]:
 
 def _from_skops(path: Path) -> tuple[Any, dict[str, str]]:
     """A classifier of scikit-learn alone, or the model of a table that has one."""
+    from sklearn.base import is_classifier
+
     content = read_skops(path)
     try:
         if not isinstance(content, dict):
@@ -125,12 +137,17 @@ def _from_skops(path: Path) -> tuple[Any, dict[str, str]]:
 def load_table_model(path: Path | str) -> tuple[TableModel, dict[str, str]]:
     """The same for a model that must know a table's columns."""
     model, versions = load_with_versions(path)
+    return require_table(model, path), versions
+
+
+def require_table(model: Any, path: Path | str) -> TableModel:
+    """Refuse a bare machine."""
     if not isinstance(model, TableModel):
         raise McLsError(
             f"{path} holds a bare {type(model).__name__} that knows no columns; "
             f"use it from Python: mcls.load({str(path)!r})"
         )
-    return model, versions
+    return model
 
 
 def _try_out(machine: Any, held: int) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from mcls import plugins
 from mcls.errors import McLsError
-from mcls.machines.registry import MACHINES
+from mcls.machines.registry import MACHINES, Machine
 
 Array = np.ndarray
 
@@ -27,6 +27,11 @@ _NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 def machine_class(name: str) -> Any:
     """The class of a registered machine by its name; nothing else can be named."""
+    return find_machine(name).cls
+
+
+def find_machine(name: str) -> Machine:
+    """The registry's line of the machine whose class has this name."""
     for machine in MACHINES.values():
         if machine.target.rpartition(":")[2] == name:
             if origin := plugins.origin_of("machine", machine.name):
@@ -34,7 +39,7 @@ def machine_class(name: str) -> Any:
                     f"{machine.name} comes from the plug-in {origin}: a model of it would need that code, and a model "
                     "file holds numbers and text only"
                 )
-            return machine.cls
+            return machine
     raise McLsError(f"{str(name)[:80]!r} is no machine of this mcls")
 
 
@@ -71,21 +76,32 @@ def to_state(estimator: Any) -> tuple[dict[str, Any], list[Array]]:
     }, arrays
 
 
-def from_state(state: Any, arrays: list[Array]) -> Any:
-    """Make the machine again. Raises all sorts of errors on values that are not a state; see ``saving.load``."""
+def decode_state(state: Any, arrays: list[Array]) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    """The class of a machine by name, its parameters and its fitted attributes."""
     if set(state) != {"class", "params", "fitted"}:
         raise McLsError("no machine is described")
-    cls = machine_class(state["class"])
-    params = {key: _decode(value, arrays) for key, value in state["params"].items()}
+    name = str(state["class"])
+    find_machine(name)
+    for key in state["fitted"]:
+        if not key.isidentifier() or not key.endswith("_") or key.startswith("_"):
+            raise McLsError(f"{key[:80]!r} is no fitted attribute")
+    params, fitted = (
+        {key: _decode(value, arrays) for key, value in state[part].items()} for part in ("params", "fitted")
+    )
+    return name, params, fitted
+
+
+def from_state(state: Any, arrays: list[Array]) -> Any:
+    """Make the machine again. Raises all sorts of errors on values that are no state; see ``saving.load``."""
+    name, params, fitted = decode_state(state, arrays)
+    cls = machine_class(name)
     unknown = set(params) - set(cls._get_param_names())
     if unknown:
         raise McLsError(f"{cls.__name__} has no parameter '{min(unknown)[:80]}' in this mcls")
     machine = cls(**params)
     machine.check_parameters()
-    for key, value in state["fitted"].items():
-        if not key.isidentifier() or not key.endswith("_") or key.startswith("_"):
-            raise McLsError(f"{key[:80]!r} is not a fitted attribute")
-        setattr(machine, key, _decode(value, arrays))
+    for key, value in fitted.items():
+        setattr(machine, key, value)
     return machine
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+import io
+import operator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from glob import escape
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
@@ -13,13 +16,15 @@ import numpy as np
 
 from mcls.data.cells import parse_number
 from mcls.data.dataset import Dataset
-from mcls.data.encoder import Reading, ScaledColumn
+from mcls.data.encoder import Cells, Reading, ScaledColumn
 from mcls.data.encoding import read_values
 from mcls.data.formats import ColumnRules, TableFormat
 from mcls.data.lines import sniff, table_rows
-from mcls.data.scanning import counts_columns, pieces
+from mcls.data.scanning import counts_columns
 from mcls.data.tables import read_table
 from mcls.errors import McLsError, unknown_name
+from mcls.evaluation.costs import least_cost_classes
+from mcls.models.chunks import Raw, raw_chunks
 from mcls.models.judging import Confusion
 from mcls.models.large_result import FINGERPRINT, fingerprint
 from mcls.models.passes import row_fingerprints
@@ -56,11 +61,26 @@ class Layout(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """Some rows: their cells, their features, and why some of them cannot be read."""
+    """Some rows: their features, why some of them cannot be read, and what stands in the table."""
 
-    rows: list[list[str]]
     X: Array  # (m, d)
     reasons: dict[int, str]  # row → reason; only where bad rows are skipped
+    raw: Raw
+    labels: Cells | None  # the cells of the class column, where there is one
+
+    def write(self, out: IO[str], delimiter: str, more: Sequence[Sequence[str]]) -> None:
+        """Write the rows again, each with one cell more of every column of ``more``."""
+        if self.raw.text is None:
+            rows = [[*cells, *new] for cells, new in zip(self.raw.cells(), zip(*more))]
+            csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(rows)
+            return
+        added = io.StringIO(newline="")
+        csv.writer(added, delimiter=delimiter, lineterminator="\n").writerows([["", *new] for new in zip(*more)])
+        ends = added.getvalue().removesuffix("\n").split("\n")  # each begins with a delimiter
+        if len(ends) != len(self.raw.text):  # a class name has a line end in it
+            self._replace(raw=self.raw._replace(text=None)).write(out, delimiter, more)
+            return
+        out.write("\n".join(map(operator.add, self.raw.text, ends)) + "\n")
 
 
 class Care(NamedTuple):
@@ -139,27 +159,43 @@ def read_chunks(
 ) -> Iterator[Chunk]:
     """Yield the table in encoded pieces of bounded size, and say after the last one if it is unlike the training."""
     watch, log = RangeWatch(model.encoder), Reading(layout.decimal, care.strict)
-    for lines, rows in pieces(path, layout.form, skip=int(layout.names is not None)):
+    encoder = model.encoder
+    for raw in raw_chunks(path, layout.form, layout.names, layout.places, encoder, model.target):
         log.reasons.clear()
-        for i, cells in enumerate(rows):
-            if len(cells) != layout.width:
-                log.refuse(i, "", f"the row has {len(cells)} cells, expected {layout.width}")
-                rows[i] = (cells + [""] * layout.width)[: layout.width]
-        columns = list(zip(*rows))
-        values = model.encoder.read({name: columns[layout.places[name]] for name in model.encoder.names}, log)
-        X = model.encoder.features(values, log)
+        seen = Reading(layout.decimal, care.strict)
+        if raw.columns is not None:
+            values = encoder.read(raw.columns, seen)
+            X = encoder.features(values, seen)
+            labels = raw.columns.get(model.target)
+        if raw.columns is None or seen.reasons:
+            rows = raw.cells()
+            for i, cells in enumerate(rows):
+                if len(cells) != layout.width:
+                    log.refuse(i, "", f"the row has {len(cells)} cells, expected {layout.width}")
+                    rows[i] = (cells + [""] * layout.width)[: layout.width]
+            raw = raw._replace(cells=partial(_given, rows), text=None)
+            columns = list(zip(*rows))
+            values = encoder.read({name: columns[layout.places[name]] for name in encoder.names}, log)
+            X = encoder.features(values, log)
+            labels = columns[layout.places[model.target]] if model.target in layout.places else None
+        else:
+            log.add(seen)
         if care.on_error == "stop":
-            _stop(path, lines, log)
+            _stop(path, raw.lines, log)
         watch.add(values)
         reasons = {i: f"column '{name}': {why}" if name else why for i, (name, why) in log.reasons.items()}
-        yield Chunk(rows, X, reasons)
+        yield Chunk(X, reasons, raw, labels)
     if say is not None:
         for note in (*layout.notes, watch.note(), log.unknown_note()):
             if note:
                 say(note)
 
 
-def _stop(path: Path, lines: list[int], log: Reading) -> None:
+def _given(rows: list[list[str]]) -> list[list[str]]:
+    return rows
+
+
+def _stop(path: Path, lines: Sequence[int], log: Reading) -> None:
     """Refuse a table for the first row that cannot be read."""
     if log.reasons:
         row, (column, why) = min(log.reasons.items())
@@ -225,23 +261,23 @@ def predict_table(
     layout = open_table(model, path, form)
     skip = care.on_error == "skip"
     added = [PREDICTION, *extra.names(model), *[REASON] * skip]
-    writer = csv.writer(out, delimiter=str(layout.form.delimiter), lineterminator="\n")
+    delimiter = str(layout.form.delimiter)
     if layout.names is not None:
         for name in added:
             if name in layout.names:
                 raise McLsError(f"{path} has a column '{name}' already; rename or remove it")
-        writer.writerow([*layout.names, *added])
+        csv.writer(out, delimiter=delimiter, lineterminator="\n").writerow([*layout.names, *added])
     count = skipped = 0
-    for rows, X, reasons in read_chunks(model, path, layout, say, care):
-        new = [model.decide(X).tolist(), *extra.columns(model, X, layout.decimal)]
+    for chunk in read_chunks(model, path, layout, say, care):
+        new = [model.decide(chunk.X).tolist(), *extra.columns(model, chunk.X, layout.decimal)]
         for column in new:
-            for i in reasons:
+            for i in chunk.reasons:
                 column[i] = ""
         if skip:
-            new.append([reasons.get(i, "") for i in range(len(rows))])
-        writer.writerows([[*cells, *more] for cells, more in zip(rows, zip(*new))])
-        count += len(rows)
-        skipped += len(reasons)
+            new.append([chunk.reasons.get(i, "") for i in range(len(chunk.X))])
+        chunk.write(out, delimiter, new)
+        count += len(chunk.X)
+        skipped += len(chunk.reasons)
         if on_step is not None:
             on_step("rows", count, None)
     if say is not None and skipped:
@@ -268,21 +304,29 @@ def judge_table(
     layout = open_table(model, path, form)
     if model.target not in layout.places:
         raise McLsError(f"{path} has no class column '{model.target}' to compare the predictions with")
-    at = layout.places[model.target]
     classes = model.classes
     counts = {name: np.zeros(len(classes), dtype=np.int64) for name in classes}
     truths: list[Array] = []
     probabilities: list[Array] = []
     places = {name: j for j, name in enumerate(classes)}
-    for rows, X, _ in read_chunks(model, path, layout, say, care):
-        best = np.searchsorted(model.estimator.classes_, model.decide(X))
-        names = {text: model.class_name(text, layout.decimal) for text in {cells[at] for cells in rows}}
+    for X, _, _, labels in read_chunks(model, path, layout, say, care):
+        assert labels is not None
+        names = {text: model.class_name(text, layout.decimal) for text in set(labels)}
+        y = np.array([places.get(names[text], -1) for text in labels])
         if model.has_probabilities and sum(map(len, truths)) * len(classes) < MOST_KEPT:
-            y = np.array([places.get(names[cells[at]], -1) for cells in rows])
+            P = model.probabilities(X)
             truths.append(y[y >= 0])
-            probabilities.append(model.probabilities(X)[y >= 0])
-        for cells, j in zip(rows, best):
-            name = names[cells[at]]
+            probabilities.append(P[y >= 0])
+            # The largest probability is that of the predicted class.
+            best = P.argmax(axis=1) if model.costs is None else least_cost_classes(P, model.costs)
+        else:
+            best = np.searchsorted(model.estimator.classes_, model.decide(X))
+        known = y >= 0
+        pairs = np.bincount(y[known] * len(classes) + best[known], minlength=len(classes) ** 2)
+        for name, row in zip(classes, pairs.reshape(len(classes), -1)):
+            counts[name] += row
+        for i in np.flatnonzero(~known).tolist():
+            name = names[labels[i]]
             if name not in counts:
                 if len(counts) == len(classes) + MOST_UNKNOWN:
                     raise McLsError(
@@ -290,7 +334,7 @@ def judge_table(
                         f"does not know, such as '{name[:40]}': is it the class column?"
                     )
                 counts[name] = np.zeros(len(classes), dtype=np.int64)
-            counts[name][j] += 1
+            counts[name][best[i]] += 1
         if on_step is not None:
             on_step("rows", sum(int(row.sum()) for row in counts.values()), None)
     if not any(row.any() for row in counts.values()):
@@ -324,11 +368,11 @@ def is_training_table(model: TableModel, path: Path, form: TableFormat | None = 
 def _fingerprint(model: TableModel, path: Path, form: TableFormat | None) -> str | None:
     """The fingerprint of a table, piece by piece; None where a row cannot be read or its class is not known."""
     layout, total = open_table(model, path, form), np.zeros(2, dtype=np.uint64)
-    at, places = layout.places[model.target], {name: c for c, name in enumerate(model.classes)}
+    places = {name: c for c, name in enumerate(model.classes)}
     try:
-        for rows, X, _ in read_chunks(model, path, layout):
-            codes = [places[model.class_name(cells[at], layout.decimal)] for cells in rows]
-            total += row_fingerprints(X, np.array(codes))
+        for X, _, _, labels in read_chunks(model, path, layout):
+            names = {text: places[model.class_name(text, layout.decimal)] for text in set(labels or ())}
+            total += row_fingerprints(X, np.array([names[text] for text in labels or ()]))
     except (McLsError, KeyError):
         return None
     return fingerprint(total)

@@ -17,7 +17,7 @@ from mcls.data.frames import frame_cells
 from mcls.errors import McLsError, nearest
 from mcls.evaluation.conformal import ConformalSets
 from mcls.evaluation.costs import check_costs, least_cost_classes
-from mcls.machines.foreign import class_scores, gives_probabilities
+from mcls.models.outlined import Outline
 
 Array = np.ndarray
 
@@ -136,6 +136,10 @@ class TableModel:
     @property
     def has_probabilities(self) -> bool:
         """Whether the model gives probabilities."""
+        if isinstance(self.estimator, Outline):
+            return self.estimator.calibration is not None
+        from mcls.machines.foreign import gives_probabilities
+
         return gives_probabilities(self.estimator)
 
     def probabilities(self, X: Array) -> Array:
@@ -162,6 +166,8 @@ class TableModel:
 
     def class_scores(self, X: Array) -> Array:
         """Score of each class (m, ℓ); with two classes, the margin of the second and its negative."""
+        from mcls.machines.foreign import class_scores
+
         return class_scores(self.estimator, X)
 
     def encode(self, table: Any, strict: bool = False) -> Array:
@@ -233,10 +239,19 @@ class TableModel:
             raise McLsError("its calibration of sets is not a list of numbers")
         if truths is not None and (np.isnan(truths).any() or (truths[1:] < truths[:-1]).any()):
             raise McLsError("its calibration of sets is not sorted")
-        conformal = None if truths is None else ConformalSets(truths)
+        weights = arrays.get("conformal_weights")
+        if weights is not None and (
+            truths is None or weights.shape != truths.shape or weights.dtype != np.float64
+        ):
+            raise McLsError("the weights of its calibration of sets do not fit")
+        if weights is not None and not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+            raise McLsError("the weights of its calibration of sets are not weights")
+        conformal = None if truths is None else ConformalSets(truths, weights)
         return cls(estimator, encoder, content["target"], facts, conformal, arrays.get("costs"))
 
     def arrays(self) -> dict[str, Array]:
         """What the model file holds of it as arrays."""
-        kept = {"conformal": None if self.conformal is None else self.conformal.truths, "costs": self.costs}
+        kept = {"costs": self.costs}
+        if self.conformal is not None:
+            kept = {"conformal": self.conformal.truths, "conformal_weights": self.conformal.weights, **kept}
         return {name: array for name, array in kept.items() if array is not None}

@@ -173,13 +173,19 @@ def add_up(parts: Sequence[Sums]) -> Sums:
     return total
 
 
-def fold_coefficients(sums: Sums, L: Array, gammas: Sequence[float]) -> Array:
+def fold_coefficients(sums: Sums, L: Array, gammas: Sequence[float], threads: int = 1) -> Array:
     """Coefficients (k, γ, m, ℓ) of the machine that is trained without each fold."""
-    m = len(L)
-    whole, R = unpack(sums.G.sum(axis=0), m), sums.R.sum(axis=0)
-    return np.stack([coefficients(whole - unpack(G, m), R - sums.R[f], L, gammas) for f, G in enumerate(sums.G)])
+    whole, R = unpack(sums.G.sum(axis=0), len(L)), sums.R.sum(axis=0)
+
+    def without(f: int) -> Array:
+        return coefficients(whole - unpack(sums.G[f], len(L)), R - sums.R[f], L, gammas)
+
+    with ThreadPoolExecutor(threads) as pool:
+        return np.stack(list(pool.map(without, range(len(sums.G)))))
 
 
-def whole_coefficients(sums: Sums, L: Array, gammas: Sequence[float]) -> Array:
+def whole_coefficients(sums: Sums, L: Array, gammas: Sequence[float], threads: int = 1) -> Array:
     """Coefficients (γ, m, ℓ) of the machine of all rows."""
-    return coefficients(unpack(sums.G.sum(axis=0), len(L)), sums.R.sum(axis=0), L, gammas)
+    whole, R = unpack(sums.G.sum(axis=0), len(L)), sums.R.sum(axis=0)
+    with ThreadPoolExecutor(threads) as pool:
+        return np.concatenate(list(pool.map(lambda gamma: coefficients(whole, R, L, [gamma]), gammas)))

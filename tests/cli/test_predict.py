@@ -84,7 +84,7 @@ def test_ctrl_c_leaves_no_output(model, tmp_path, monkeypatch):
     def stopped(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mcls.models.streaming.pieces", stopped)
+    monkeypatch.setattr("mcls.models.streaming.raw_chunks", stopped)
     code, _, err = call("predict", model, IRIS, "-o", tmp_path / "named.csv")
     assert code == 130
     assert err == f"mcls: interrupted; {tmp_path / 'named.csv'} was not written; the same command starts again\n"

@@ -5,6 +5,10 @@ import sys
 
 import pytest
 
+from mcls.models.fitting import fit_table
+from mcls.models.saving import save
+from mcls.resources import datasets_dir
+
 SCRIPT = """
 import sys
 from mcls.cli.app import app
@@ -22,3 +26,13 @@ def test_looking_something_up_imports_nothing_heavy(command):
     done = subprocess.run([sys.executable, "-c", SCRIPT, *command], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr[-500:]
     assert done.stdout
+
+
+@pytest.mark.parametrize("more", [[], ["--json"], ["--card", "-"]], ids=str)
+def test_inspecting_a_model_imports_nothing_heavy(tmp_path, more):
+    model = fit_table(datasets_dir() / "iris.csv", "class", grid={"gamma": [1.0], "sigma": [1.0]}, folds=2).model
+    save(model, tmp_path / "m.mcls")
+    command = [sys.executable, "-c", SCRIPT, "inspect", str(tmp_path / "m.mcls"), *more]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-500:]
+    assert "OneLSM" in done.stdout or "oneLSM" in done.stdout

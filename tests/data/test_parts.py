@@ -168,8 +168,11 @@ def test_short_rows_and_other_files_are_refused(tmp_path, monkeypatch):
         find_files([tmp_path / "t.csv", tmp_path])
 
 
-def test_a_large_file_is_told_by_its_cells(tmp_path, monkeypatch):
-    path = write(tmp_path, frame(), "parquet")
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_a_large_file_is_told_by_its_rows(tmp_path, monkeypatch, kind):
+    path = write(tmp_path, frame(), kind)
+    monkeypatch.setattr(parts, "MANY_ROWS", 3200)
     assert not is_large(path)
-    monkeypatch.setattr(parts, "MANY_CELLS", 10_000)
+    monkeypatch.setattr(parts, "MANY_ROWS", 2800)
+    monkeypatch.setattr(parts, "_FIRST_BYTES", 3000)
     assert is_large(path)

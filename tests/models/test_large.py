@@ -4,13 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mcls import OneLSM
+from mcls import OneLSM, select
 from mcls.data import blocks, parts, statistics
 from mcls.data.encoder import Reading
 from mcls.data.encoding import read_values
 from mcls.data.tables import read_table
 from mcls.errors import McLsError
 from mcls.models import budget, large, large_search
+from mcls.models.closeness import compare_with_exact
 from mcls.models.fitting import fit_table
 from mcls.models.large import Settings, fit_large, why_not
 from mcls.models.large_search import Search
@@ -194,7 +195,7 @@ def test_what_cannot_be_done_piece_by_piece_is_told(table, settings, reason):
 def test_fit_table_reads_a_small_table_as_ever_and_a_large_one_piece_by_piece(table, monkeypatch):
     options = {"grid": {"sigma": [1.0], "gamma": [1.0]}, "folds": 3, "nested": False, "calibration": None}
     assert not fit_table(table, "kind", **options).model.facts.fingerprint.startswith("rows:")
-    monkeypatch.setattr(parts, "MANY_CELLS", 1000)
+    monkeypatch.setattr(parts, "MANY_ROWS", 500)
     assert fit_table(table, "kind", "oneLSM:n_landmarks=50", **options).model.facts.fingerprint.startswith("rows:")
     assert not fit_table(table, "kind", "ovA", **options).model.facts.fingerprint.startswith("rows:")
 
@@ -222,3 +223,21 @@ def test_a_budget_and_a_memory_choose_the_landmarks(monkeypatch):
     for wrong in ("", "4", "0GB", "4XB"):
         with pytest.raises(McLsError, match="--memory is an amount"):
             budget.read_bytes(wrong)
+
+
+def test_a_landmark_machine_in_memory_says_how_far_it_is_from_the_exact_one():
+    frame = made_up()
+    X, y = frame[[f"f{j}" for j in range(5)]], frame["kind"]
+    grid = {"sigma": [1.0], "gamma": [1.0]}
+    told = select(X, y, "oneLSM:solver=nystrom,n_landmarks=40", grid, folds=4).notes
+    assert sum("beside the exact machine on 940 rows" in note for note in told) == 1
+    assert not any("beside" in note for note in select(X, y, grid=grid, folds=4).notes)
+
+
+def test_closeness_is_complete_where_every_row_is_a_landmark():
+    X = np.random.default_rng(0).normal(size=(120, 2))
+    y, folds = (X[:, 0] > 0).astype(int), np.arange(120) % 3
+    near = compare_with_exact(OneLSM(sigma=0.5, gamma=0.1), X, X, y, folds, 120)
+    assert (near.agreement, near.rows) == (1.0, 120)
+    assert near.explained == pytest.approx(1.0)
+    assert compare_with_exact(OneLSM(sigma=0.5, gamma=0.1), X[:5], X, y, folds, 120).explained < 0.9

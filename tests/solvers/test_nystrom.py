@@ -172,8 +172,7 @@ def test_prediction_in_blocks_equals_prediction_at_once(glass, kernel, monkeypat
     X, y = glass
     machine = OneLSM(kernel=kernel, gamma=0.1).fit(X[::2], y[::2])
     at_once = machine.decision_function(X)
-    monkeypatch.setattr(base, "_BLOCK_VALUES", 10 * len(machine.X_fit_) + 1)
-    assert base.rows_per_block(len(machine.X_fit_)) == 10
+    monkeypatch.setattr(base, "_SCORED_VALUES", 10 * len(machine.X_fit_) + 1)
     assert np.allclose(machine.decision_function(X), at_once, rtol=0, atol=1e-10 * np.abs(at_once).max())
 
 
