@@ -19,7 +19,7 @@ from mcls.evaluation.scaling import to_range
 from mcls.machines.registry import MACHINES
 from mcls.models.grids import ladders
 from mcls.models.ranking import rank
-from mcls.models.selection import Selection
+from mcls.models.selected import Selection
 from mcls.seeds import derive
 
 Array = np.ndarray

@@ -17,7 +17,8 @@ from mcls.coding.subclasses import JUDGED, SIDES, Thresholds, subclass_code
 from mcls.coding.tree import discriminant_tree, tree_matrix
 from mcls.errors import McLsError
 from mcls.kernels import KernelFunction
-from mcls.machines.base import Fold, KernelMachine, Point
+from mcls.machines.base import Fold, Point
+from mcls.machines.kernel_machine import KernelMachine
 from mcls.machines.labels import gammas_of
 from mcls.packing import pack
 from mcls.parameters import Anything, Check, Choice, Number, OrNone, Positive, Whole, width

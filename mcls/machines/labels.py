@@ -14,7 +14,8 @@ import numpy as np
 from mcls.coding.decoders import above_smallest
 from mcls.errors import McLsError
 from mcls.labelbooks import LABEL_KERNELS, get_labelbook, label_gram, label_vectors, labels_of
-from mcls.machines.base import KernelMachine, Point
+from mcls.machines.base import Point
+from mcls.machines.kernel_machine import KernelMachine
 from mcls.parameters import Check, Choice, Positive, width
 
 Array = np.ndarray

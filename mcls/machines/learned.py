@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from mcls.kernels import KernelFunction
-from mcls.machines.base import KernelMachine
+from mcls.machines.kernel_machine import KernelMachine
 from mcls.parameters import Check, Positive
 from mcls.solvers import labelgram, lsm
 from mcls.solvers.linear import solve_spd

@@ -10,10 +10,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcls.errors import McLsError
 from mcls.kernels import PRECOMPUTED, KernelFunction
-from mcls.machines.base import Fold, KernelMachine, Point, rows_per_block
+from mcls.machines.base import Fold, Point, rows_per_block
 from mcls.machines.labels import LabelMachine, decide, gammas_of
 from mcls.machines.weighted import ClassWeight, WeightedMachine
-from mcls.parameters import Check, Choice, Positive, Whole
+from mcls.parameters import Check, Choice, Whole
 from mcls.solvers import inverse, lanczos, lsm, nystrom
 from mcls.solvers.lanczos import Certified
 from mcls.solvers.landmarks import LANDMARKS, choose_landmarks
@@ -91,7 +91,7 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
         (:mod:`mcls.solvers.quick_classes`).
         """
         check_is_fitted(self)
-        if self.kernel != "gaussian" or self.decision != "max":
+        if self.kernel != "gaussian" or self.decision != "max" or self.calibration == DECIDE:
             return super().predict(X)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         if len(X) * len(self.X_fit_) < _MANY_VALUES:
@@ -364,83 +364,3 @@ class OvALSM(OneSystemMachine):
     """
 
     _solve = staticmethod(lsm.fit_one_by_one)
-
-
-#: How the values of the pairs become scores of classes.
-_COUNTS = {"votes": lsm.votes, "soft": lsm.soft_votes}
-
-
-class OvOLSM(WeightedMachine, KernelMachine):
-    """One least-squares classifier a pair of classes, and a vote (honeine2013, Sec. 2).
-
-    Each of the ℓ(ℓ−1)/2 machines solves (K + γI)α = ±1 on the rows of its two classes. A new x gets a vote
-    from each; equal votes are ordered by the summed values, and with ``decision="soft"`` a vote is the value itself,
-    between −1 and 1. Together about n³/3 · 8/ℓ operations when the
-    classes are of one size and many: *less* than one full factorisation from about eight classes on.
-
-    Parameters
-    ----------
-    kernel, sigma, degree, coef0, gamma, class_weight, calibration
-        As in :class:`OneLSM`.
-    decision : {"votes", "soft"}
-        Whole votes, as in the paper, or votes that say how sure they are: the better probabilities.
-
-    Attributes
-    ----------
-    alpha_ : array (n, ℓ(ℓ−1)/2)
-        Coefficients of each pair (a, b), a < b in the order of ``classes_``; zero on the rows of other classes.
-
-    Examples
-    --------
-    >>> from mcls import OvOLSM
-    >>> X, y = [[0.0], [0.2], [1.0], [1.2], [2.0], [2.2]], ["a", "a", "b", "b", "c", "c"]
-    >>> OvOLSM(sigma=0.5, gamma=0.1).fit(X, y).predict([[0.1], [2.1]])
-    array(['a', 'c'], dtype='<U1')
-    """
-
-    checks: ClassVar[Mapping[str, Check]] = {
-        "gamma": Positive(),
-        "decision": Choice("decision rule", tuple(_COUNTS)),
-    }
-    swept: tuple[str, ...] = ("gamma",)
-    leaves_rows_out: bool = True
-
-    def __init__(
-        self,
-        kernel: str | KernelFunction = "gaussian",
-        sigma: float = 1.0,
-        degree: int = 3,
-        coef0: float = 1.0,
-        gamma: float = 1.0,
-        class_weight: ClassWeight = None,
-        calibration: str | None = None,
-        decision: str = "votes",
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.gamma = gamma
-        self.class_weight = class_weight
-        self.calibration = calibration
-        self.decision = decision
-
-    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
-        self.alpha_ = lsm.fit_pairs(K, y, n_classes, self.gamma, w)
-        self.n_classes_ = n_classes
-
-    def _scores(self, K: Array) -> Array:
-        return _COUNTS[self.decision](K @ self.alpha_, self.n_classes_)
-
-    def _sweep(
-        self,
-        K: Array,
-        y: Array,
-        n_classes: int,
-        folds: Sequence[Fold],
-        points: Sequence[Point],
-        prepared: Any,
-        w: Array | None = None,
-    ) -> list[Array]:
-        values = lsm.sweep_pairs(K, y, n_classes, [test for _, test in folds], gammas_of(points), w)
-        return [_COUNTS[self.decision](v, n_classes) for v in values]

@@ -13,8 +13,9 @@ import numpy as np
 
 from mcls.kernels import KernelFunction
 from mcls.labelbooks import labels_of
-from mcls.machines.base import Fold, KernelMachine, Point
+from mcls.machines.base import Fold, Point
 from mcls.machines.codewords import codeword_facts, codeword_norms, settle_ties, swept_path
+from mcls.machines.kernel_machine import KernelMachine
 from mcls.machines.weighted import ClassWeight, WeightedMachine
 from mcls.parameters import Anything, Check, Number, Positive
 from mcls.solvers import lsm, olc

@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from mcls.kernels import KernelFunction
-from mcls.machines.base import Fold, KernelMachine, Point
+from mcls.machines.base import Fold, Point
+from mcls.machines.kernel_machine import KernelMachine
 from mcls.parameters import Anything, Check, Choice, Flag, Positive, Whole
 from mcls.solvers import perceptron, sgd
 

@@ -168,7 +168,7 @@ for _machine in (
     ),
     Machine(
         "ovO",
-        "mcls.machines.lsm:OvOLSM",
+        "mcls.machines.pairwise:OvOLSM",
         "one least-squares classifier per pair of classes, and a vote",
         "honeine2013, Sec. 2",
         auto=True,

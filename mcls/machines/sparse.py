@@ -9,7 +9,8 @@ import numpy as np
 
 from mcls.errors import McLsError
 from mcls.kernels import KernelFunction
-from mcls.machines.base import KernelMachine, rows_per_block
+from mcls.machines.base import rows_per_block
+from mcls.machines.kernel_machine import KernelMachine
 from mcls.parameters import Check, Positive, Whole
 from mcls.solvers import lsm, sparse
 

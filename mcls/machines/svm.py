@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from mcls.kernels import KernelFunction
-from mcls.machines.base import KernelMachine
+from mcls.machines.kernel_machine import KernelMachine
 from mcls.machines.weighted import ClassWeight, WeightedMachine
 from mcls.parameters import Check, Positive
 from mcls.solvers import multisvm, multisvm_libsvm

@@ -3,166 +3,48 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 from threadpoolctl import threadpool_limits
 
 from mcls.errors import McLsError
 from mcls.evaluation.folds import (
     Fold,
-    given_folds,
     groups_of,
     make_folds,
-    parse_folds,
-    require_groups,
-    row_groups,
 )
 from mcls.evaluation.grid import OnStep, sweep_points
 from mcls.evaluation.grid_result import GridResult
 from mcls.evaluation.metrics import Metric
 from mcls.evaluation.parameter_grids import effective_grid
-from mcls.evaluation.prepared_folds import Prepare, prepared_fold_outcomes, prepared_outcomes
+from mcls.evaluation.prepared_folds import prepared_fold_outcomes, prepared_outcomes
 from mcls.evaluation.protocols import (
     Outcome,
-    Rows,
-    fewer_folds_note,
-    hold_out_rows,
     nested_fold_outcomes,
     nested_outcomes,
-    partitions_of,
 )
-from mcls.evaluation.protocols.base import MOST_REPEATS
-from mcls.evaluation.protocols.nested_folds import MOST_FOLDS, NestedFolds, search_with_nested
-from mcls.evaluation.task import Task, named_weights
+from mcls.evaluation.protocols.nested_folds import NestedFolds, search_with_nested
+from mcls.evaluation.task import Task
 from mcls.machines.base import BaseMachine
 from mcls.machines.foreign import as_machine
 from mcls.machines.registry import MACHINES, Machine, get_machine
 from mcls.models import grids, growing
 from mcls.models.grids import Ladder
 from mcls.models.memory import available_bytes, exact_fit_bytes
+from mcls.models.training_rows import SWEEP_ROWS, Say, TrainingRows, sample_rows
 from mcls.seeds import derive
 from mcls.solvers import inverse
 from mcls.specs import format_options, format_spec, parse_spec
 
 Array = np.ndarray
-Say = Callable[[str], None]
 
-#: With more rows than this, parameters are chosen on a stratified sample of so many, unless the machine has a way to
-#: search many rows: a sweep by a decomposition costs 9n³ operations per width.
-SWEEP_ROWS = 2500
-#: The same for machines that certify their classes (``KernelMachine.certifier``).
+#: As ``SWEEP_ROWS``, for machines that certify their classes (``KernelMachine.certifier``).
 CERTIFIED_ROWS = 20_000
-
-
-@dataclass(frozen=True)
-class TrainingRows:
-    """The rows that are learned from, those of them that a search uses, and the folds of these."""
-
-    table: Any  # X as it was given, with its column names if it has any
-    X: Array
-    codes: Array  # (n,)
-    classes: Array  # (ℓ,)
-    groups: Array | None  # (n,)
-    weights: Array | None  # (n,)
-    rows: Array  # of the search
-    splits: list[Fold]  # of ``rows``, as positions among them
-    inner_folds: Any
-    given_folds: bool  # whether the user gave them as index arrays
-    seed: int
-    notes: list[str]
-    say: Say | None
-    prepare: Prepare | None = None  # of all rows; each outer fold of a nested error then prepares its features
-
-    @classmethod
-    def read(
-        cls,
-        X: Any,
-        y: Any,
-        *,
-        folds: Any,
-        seed: int,
-        groups: Any,
-        sample_weight: Any,
-        say: Say | None,
-        prepare: Prepare | None = None,
-        most: Callable[[int], int] | None = None,
-    ) -> TrainingRows:
-        """Check what a user gave, draw a sample where there are many rows, and split it.
-
-        ``most`` says how many of n rows the search can take; without it the rows do not depend on the machine.
-        """
-        table = X
-        X, y = validate_data(get_machine("oneLSM").create(), X, y, dtype=np.float64)
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
-        if len(classes) < 2:
-            raise McLsError(f"at least two classes are needed; the data holds one: {str(classes[0])!r}")
-        weights = named_weights(sample_weight, len(X), "weights of rows")
-        notes: list[str] = []
-        made = cls(table, X, codes, classes, None, weights, np.arange(len(X)), [], None, False, seed, notes, say)
-        made = replace(made, prepare=prepare)
-        folds = read_folds(folds)
-        require_groups(folds, groups)
-        groups = row_groups(X, codes, groups, made.note)
-        rows = made.rows
-        limit = SWEEP_ROWS if most is None else most(len(X))
-        if len(X) > limit:
-            rows = _sample(codes, limit, seed)
-            made.note(f"parameters are chosen on a stratified sample of {len(rows)} of the {len(X)} rows")
-        splits, inner_folds = _split(codes, rows, folds, seed, groups)
-        for text in fewer_folds_note(Rows(codes[rows], groups_of(groups, rows)), folds):
-            made.note(text)
-        given = isinstance(folds, list)
-        return replace(made, groups=groups, rows=rows, splits=splits, inner_folds=inner_folds, given_folds=given)
-
-    def note(self, text: str) -> None:
-        """Keep a note, and tell it."""
-        self.notes.append(text)
-        if self.say is not None:
-            self.say(text)
-
-    def partitions(self, repeats: int) -> list[list[Fold]]:
-        """The partitions of nested folds, the first being the folds of the search.
-
-        None at all where those are not a partition of 3 to 100 parts (a list of your own, one row at a time): each then
-        draws inner folds for itself.
-        """
-        if not isinstance(repeats, int) or isinstance(repeats, bool) or not 1 <= repeats <= MOST_REPEATS:
-            raise McLsError(f"repeats must be a whole number from 1 to {MOST_REPEATS}; got {repeats!r}")
-        n, k = len(self.rows), len(self.splits)
-        whole = len(partitions_of(self.splits)) == 1 and sum(len(test) for _, test in self.splits) == n
-        if repeats > 1 and not (whole and isinstance(self.inner_folds, int) and 3 <= k <= MOST_FOLDS):
-            raise McLsError(
-                f"only 3 to {MOST_FOLDS} folds that are drawn at random can be repeated: give their number"
-            )
-        if not whole or not 3 <= k <= MOST_FOLDS:
-            return []
-        y, groups = self.codes[self.rows], groups_of(self.groups, self.rows)
-        seeds = [derive(self.seed, "folds", i) for i in range(1, repeats)]
-        return [self.splits, *(make_folds(y, self.inner_folds, seed, groups) for seed in seeds)]
-
-    @property
-    def weights_of_search(self) -> Array | None:
-        """The weights of the rows that the search uses."""
-        return None if self.weights is None else self.weights[self.rows]
-
-    @property
-    def prepare_searched(self) -> Prepare | None:
-        """``prepare`` for the rows of the search, given as positions among them."""
-        prepare, rows = self.prepare, self.rows
-        return None if prepare is None else lambda train: prepare(rows[train])[rows]
-
-    @property
-    def n_independent(self) -> int:
-        """How many rows the search uses, a group of rows counted once."""
-        return len(self.rows if self.groups is None else np.unique(self.groups[self.rows]))
 
 
 @dataclass(frozen=True)
@@ -233,7 +115,7 @@ class Candidate:
         grid = self.task.grids[0]
         samples: dict[int | None, tuple[Task, list[Fold]]] = {None: (self.task, data.splits)}
         for size in self.sizes:
-            task = self.task.of_rows(_sample(self.task.y, size, data.seed))
+            task = self.task.of_rows(sample_rows(self.task.y, size, data.seed))
             task = replace(task, estimator=_searched(self.estimator, grid, len(task.y)))
             samples[size] = task, make_folds(task.y, data.inner_folds, derive(data.seed, "folds"), task.groups)
         # Certified classes cost less for few folds than a decomposition that all would share.
@@ -344,37 +226,12 @@ def _affordable(estimator: Any, n: int) -> int:
     return max(1, int(growing.OPERATIONS / cost))
 
 
-def _sample(codes: Array, size: int, seed: int) -> Array:
-    """A seeded stratified sample of rows, in order."""
-    return np.sort(hold_out_rows(codes, size / len(codes), derive(seed, "sample"), None)[0])
-
-
 def named_machine(machine: Any) -> tuple[Machine, Any, dict[str, Any]]:
     """The registry's entry of a machine, the estimator with its options, and these."""
     _refuse_other_machines(machine)
     name, options = parse_spec(machine)
     entry = get_machine(name)
     return entry, entry.create(**options), options
-
-
-def read_folds(folds: Any) -> Any:
-    """A number, ``loo``, ``logo`` or a splitter as it is, and any other collection as a list."""
-    if not isinstance(folds, str):
-        return list(folds) if isinstance(folds, Iterable) else folds
-    try:
-        return parse_folds(folds)
-    except McLsError as error:
-        raise McLsError(f"folds {error}") from None
-
-
-def _split(codes: Array, rows: Array, folds: Any, seed: int, groups: Array | None) -> tuple[list[Fold], Any]:
-    """Folds of the rows of a search, as positions among them, and what splits the training rows of each."""
-    if not isinstance(folds, list):
-        return make_folds(codes[rows], folds, derive(seed, "folds"), groups_of(groups, rows)), folds
-    place = np.full(len(codes), -1)
-    place[rows] = np.arange(len(rows))
-    pairs = [tuple(place[part][place[part] >= 0] for part in pair) for pair in given_folds(codes, folds)]
-    return given_folds(codes[rows], [pair for pair in pairs if all(map(len, pair))]), 10
 
 
 def _searched(estimator: Any, grid: Mapping[str, list[Any]], n: int) -> Any:

@@ -26,7 +26,7 @@ from mcls.models.table import TableModel
 
 if TYPE_CHECKING:
     from mcls.evaluation.grid import OnStep
-    from mcls.models.selection import Say
+    from mcls.models.training_rows import Say
 
 Array = np.ndarray
 

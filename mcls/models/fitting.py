@@ -26,15 +26,16 @@ from mcls.evaluation.statistics import wilson
 from mcls.evaluation.task import named_weights
 from mcls.machines.base import BaseMachine
 from mcls.machines.registry import get_machine
-from mcls.models.candidates import Say
 from mcls.models.judging import Confusion
 from mcls.models.large import Settings, fit_large, why_not
 from mcls.models.ranking import AUTO, AUTO_MACHINES, BEST, BEST_MACHINES, Ranking, rank
-from mcls.models.selection import AS_FLAGS, Selection, select
+from mcls.models.selected import AS_FLAGS, Selection
+from mcls.models.selection import select
 from mcls.models.skops_files import require_skops
 from mcls.models.spreading import Workers
 from mcls.models.state import check_labelbook, machine_class
 from mcls.models.table import Facts, TableModel
+from mcls.models.training_rows import Say
 from mcls.plugins import origin_of
 from mcls.specs import format_spec, parse_spec
 

@@ -38,12 +38,13 @@ from mcls.evaluation.parameter_grids import effective_grid
 from mcls.kernels import KERNEL_PARAMETERS
 from mcls.machines.lsm import OneLSM
 from mcls.models import budget, grids
-from mcls.models.candidates import Say, named_machine
+from mcls.models.candidates import named_machine
 from mcls.models.large_result import Found, Large, Tried
 from mcls.models.large_search import CORES, Sample, Search, Worth
 from mcls.models.passes import Job, Scored, Scorer, Together, kernel_of, make_landmarks, score_piece, sum_piece
 from mcls.models.resuming import Progress, fingerprint_of
 from mcls.models.spreading import Here, Workers
+from mcls.models.training_rows import Say
 from mcls.solvers.gram_sums import Kernel, Sums, fold_coefficients, whole_coefficients
 from mcls.solvers.landmarks import choose_landmarks
 from mcls.specs import format_spec, parse_spec

@@ -21,7 +21,7 @@ from mcls.models.closeness import compare_with_exact
 from mcls.models.judging import Confusion
 from mcls.models.large_search import Sample
 from mcls.models.passes import Job, Scored, Scorer, kernel_of
-from mcls.models.selection import Selection
+from mcls.models.selected import Selection
 from mcls.models.table import Facts, TableModel
 from mcls.seeds import derive
 from mcls.solvers.calibration import calibrate

@@ -21,9 +21,10 @@ from mcls.evaluation.grid import OnStep
 from mcls.evaluation.metrics import Metric
 from mcls.kernels import KERNEL_PARAMETERS
 from mcls.models import growing
-from mcls.models.candidates import Candidate, TrainingRows
+from mcls.models.candidates import Candidate
 from mcls.models.grids import Ladder
 from mcls.models.passes import kernel_of, make_landmarks
+from mcls.models.training_rows import TrainingRows
 from mcls.solvers.gram_sums import Rows, sum_rows, whole_coefficients
 from mcls.solvers.landmarks import choose_landmarks
 from mcls.specs import format_spec

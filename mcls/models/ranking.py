@@ -18,18 +18,12 @@ from mcls.evaluation.prepared_folds import Prepare
 from mcls.evaluation.protocols import five_by_two, hold_out_rows
 from mcls.evaluation.statistics import TestResult, ftest_5x2cv
 from mcls.machines.registry import MACHINES
-from mcls.models.candidates import Candidate, Say, TrainingRows, most_rows
+from mcls.models.candidates import Candidate, most_rows
 from mcls.models.contest import NEAR, Standing, best_of, chosen_inside
-from mcls.models.selection import (
-    IN_PYTHON,
-    Selection,
-    check_calibration,
-    check_chance,
-    check_metrics,
-    finish,
-    spec_with,
-    standings_of,
-)
+from mcls.models.finishing import finish, spec_with, standings_of
+from mcls.models.selected import IN_PYTHON, Selection
+from mcls.models.selection import check_calibration, check_chance, check_metrics
+from mcls.models.training_rows import Say, TrainingRows
 from mcls.seeds import derive
 from mcls.specs import format_spec
 

@@ -2,151 +2,30 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
-import pandas as pd
-from threadpoolctl import threadpool_limits
 
 from mcls.errors import McLsError
-from mcls.evaluation.conformal import ConformalSets
 from mcls.evaluation.costs import check_costs
 from mcls.evaluation.folds import EQUAL_ROWS
 from mcls.evaluation.grid import OnStep
-from mcls.evaluation.grid_result import GridResult
 from mcls.evaluation.metrics import ERROR, Metric, read_metrics
 from mcls.evaluation.permutations import (
-    PermutationResult,
     check_partition,
     check_permutations,
-    permutation_test,
 )
 from mcls.evaluation.prepared_folds import Prepare
-from mcls.evaluation.protocols import Outcome
-from mcls.evaluation.scoring import mean_over_folds
 from mcls.machines.base import BaseMachine, parameter_checks
-from mcls.machines.lsm import OneLSM
-from mcls.models import grids
-from mcls.models.candidates import Candidate, Say, TrainingRows, most_rows
-from mcls.models.closeness import ROWS, compare_with_exact
-from mcls.models.contest import Standing, chosen_inside, standings
-from mcls.seeds import derive
-from mcls.solvers.calibration import DECIDE
-from mcls.specs import format_spec, parse_spec
+from mcls.models.candidates import Candidate, most_rows
+from mcls.models.contest import chosen_inside
+from mcls.models.finishing import finish, standings_of
+from mcls.models.selected import IN_PYTHON, Selection
+from mcls.models.training_rows import Say, TrainingRows
 
 Array = np.ndarray
-
-#: How a machine and a grid are given, in Python and on the command line.
-IN_PYTHON = 'machine="{machine}", grid="{grid}"'
-AS_FLAGS = "--machine {machine} --grid {grid}"
-
-
-class OutOfFold(NamedTuple):
-    """What folds said of rows that they were not trained on: all that is shown of a selection comes from here."""
-
-    rows: Array  # (m,)
-    predictions: Array  # (m,) labels
-    probabilities: Array | None  # (m, ℓ), each from a map that was fitted without the row
-    nested: bool  # whether the parameters were chosen inside each fold
-
-
-@dataclass(frozen=True, repr=False)
-class Selection:
-    """A fitted machine and how it was chosen.
-
-    Attributes
-    ----------
-    estimator : fitted machine
-        Trained on all rows with the chosen parameters.
-    results : DataFrame
-        One row per grid point: its parameters, ``error`` (mean over the folds), ``spread`` (standard deviation over
-        the folds), the means of other metrics, ``rank``, and the metric that chooses on each fold.
-    best_params : dict
-        The chosen point.
-    grid : dict
-        The values tried of each parameter. Where the automatic grid was extended (``extended``), not every
-        combination of them was: ``results`` lists the points.
-    error, spread : float
-        Of the chosen point, measured on ``rows``. Optimistic, since the folds that chose it also judge it.
-    metric, metrics : str, dict
-        The metric that chose the point, and the mean over the folds of each that was asked for.
-    nested_error, nested_spread : float or None
-        The same with the point chosen inside each fold, where it was asked for.
-    nested_metrics : dict
-        So too every metric that was asked for.
-    nested_machines : dict
-        How many folds chose which machine, where that was chosen inside each fold too.
-    rows : array
-        The rows that the search used, in order; all, unless there are too many.
-    n_independent : int
-        How many rows those are, a group of rows counted once: what an interval of the error rests on.
-    tested, predictions : arrays
-        Rows that folds test and their classes out of fold at the chosen point: each of ``rows`` once, in order,
-        unless folds of your own leave rows out or test some of them several times.
-    nested_predictions : array or None
-        The same with the point chosen inside each fold; of several repetitions, those of the first.
-    nested_probabilities : array (m, ℓ) or None
-        With a calibration, those of the nested predictions: the map of a fold is fitted to the scores of the folds
-        that chose its point, none of which has seen the fold. None where the folds are index arrays of your own.
-    repeat_errors : list of float
-        The nested error of each repetition: what the choice of folds is worth.
-    probabilities : array (m, ℓ) or None
-        With a calibration, those of the tested rows, each from a map that was fitted without the row.
-    chance : PermutationResult or None
-        The test of the chosen point against chance, where permutations were asked for: the error observed is the
-        nested one, if there is one.
-    conformal : ConformalSets or None
-        With a calibration, what sets of classes with a wanted coverage are made from.
-    costs : array or None
-        The cost matrix by which the class is decided, where the metric ``cost`` chose.
-    notes : list of str
-        What was decided on the way.
-    """
-
-    machine: str
-    estimator: Any
-    results: pd.DataFrame
-    grid: dict[str, list[Any]]
-    extended: bool
-    best_params: dict[str, Any]
-    error: float
-    spread: float
-    rows: Array | range
-    tested: Array
-    predictions: Array
-    folds: int
-    n_independent: int
-    nested_error: float | None = None
-    nested_spread: float | None = None
-    nested_predictions: Array | None = None
-    nested_probabilities: Array | None = None
-    repeat_errors: list[float] = field(default_factory=list)
-    metric: str = ERROR.name
-    metrics: dict[str, float] = field(default_factory=dict)
-    nested_metrics: dict[str, float] = field(default_factory=dict)
-    nested_machines: dict[str, int] = field(default_factory=dict)
-    probabilities: Array | None = None
-    chance: PermutationResult | None = None
-    conformal: ConformalSets | None = None
-    costs: Array | None = None
-    notes: list[str] = field(default_factory=list)
-
-    @property
-    def out_of_fold(self) -> OutOfFold:
-        """The predictions to show: nested ones, where they were asked for."""
-        if self.nested_predictions is not None:
-            return OutOfFold(self.tested, self.nested_predictions, self.nested_probabilities, True)
-        return OutOfFold(self.tested, self.predictions, self.probabilities, False)
-
-    def __repr__(self) -> str:
-        nested = "" if self.nested_error is None else f", nested_error={self.nested_error:.4g}"
-        return (
-            f"Selection({self.machine}: error={self.error:.4g}{nested} over {self.folds} folds of "
-            f"{len(self.rows)} rows and {len(self.results)} points, best_params={self.best_params})"
-        )
 
 
 def select(
@@ -286,24 +165,6 @@ def select(
     return finish(candidate, data, found, outcomes, standing, **asked)
 
 
-def standings_of(
-    found: GridResult, data: TrainingRows, metrics: Sequence[Metric], calibration: str | None, either: bool = True
-) -> list[Standing]:
-    """The ways to decide at the chosen point of a search, judged by its folds; rows in the order of ``tested``."""
-    tested, order = in_order(found)
-    folds = np.repeat(np.arange(len(found.tests)), [len(test) for test in found.tests])[order]
-    F, y = np.concatenate(found.scores[found.best])[order], data.codes[data.rows[tested]]
-    w = None if data.weights is None else data.weights[data.rows[tested]]
-    return standings(F, y, folds, _map_folds(found, tested), w, metrics, calibration, either)
-
-
-def in_order(found: GridResult) -> tuple[Array, Array]:
-    """The rows that folds test, in order, and where they are among the test rows of fold after fold."""
-    tested = np.concatenate(found.tests)
-    order = np.argsort(tested, kind="stable")
-    return tested[order], order
-
-
 def check_chance(data: TrainingRows, permutations: int) -> None:
     """Refuse, before the work begins, a test against chance that cannot be made; 0 permutations ask for none."""
     if permutations != 0:
@@ -329,136 +190,3 @@ def check_calibration(candidate: Candidate, calibration: str | None) -> str | No
     wanted = candidate.estimator.calibration if calibration is None else calibration
     parameter_checks(type(candidate.estimator))["calibration"]("calibration", wanted)
     return wanted
-
-
-def finish(
-    candidate: Candidate,
-    data: TrainingRows,
-    found: GridResult,
-    outcomes: Sequence[Sequence[Outcome]] | None,
-    standing: Standing | None,
-    *,
-    calibration: str | None,
-    permutations: int = 0,
-    say: Say | None,
-    advice: str,
-) -> Selection:
-    """Fit the chosen point to all rows.
-
-    ``outcomes`` are those of nested folds, where they were asked for, and ``standing`` says what decides the class and
-    gives probabilities, where it was asked for.
-    """
-    first: dict[str, list[Any]] = candidate.task.grids[0]
-    grid = {
-        name: sorted({point[name] for point in found.points}) if name in candidate.ladders else values
-        for name, values in first.items()
-    }
-    # Of a list of values that holds for any data, the ends are not an edge.
-    entry = candidate.entry
-    ranged = {n: d for n, d in entry.smoother.items() if isinstance(entry.grid[n], str)}
-    remarks = grids.remarks(found.best_point, grid, candidate.ladders, ranged, candidate.machine, advice)
-    if say is not None:
-        for text in remarks:
-            say(text)
-    if candidate.task.on_step is not None:
-        candidate.task.on_step("fitting to all rows", 0, None)
-    estimator = candidate.estimator.set_params(**found.best_point)
-    if calibration is not None:
-        estimator.set_params(calibration=None)  # the scores that calibrate are known already
-    weights = {} if data.weights is None else {"sample_weight": data.weights}
-    estimator.fit(data.table, data.classes[data.codes], **weights)
-    remarks += _closeness(estimator, data, found, say)
-    tested, order = in_order(found)
-    names = [metric.name for metric in candidate.task.metrics]
-    codes = np.concatenate([codes[found.best] for codes in found.fold_predictions])[order]
-    fold_errors, values = found.fold_errors[found.best], found.best_values
-    if standing is not None and standing.decides:
-        codes, fold_errors, values = standing.predictions, standing.fold_values[ERROR.name], standing.values
-    made = Selection(
-        machine=candidate.machine,
-        estimator=estimator,
-        results=found.frame(),
-        grid=grid,
-        extended=grid != first,
-        best_params=found.best_point,
-        error=float(values[ERROR.name]),
-        spread=float(fold_errors.std()),
-        rows=data.rows,
-        tested=data.rows[tested],
-        predictions=data.classes[codes],
-        folds=len(found.tests),
-        n_independent=data.n_independent,
-        metric=names[0],
-        metrics={name: values[name] for name in names},
-        costs=candidate.task.metrics[0].parameters.get("costs"),
-        notes=[*data.notes, *remarks],
-    )
-    if outcomes is not None:
-        every = [outcome for part in outcomes for outcome in part]
-        errors = [outcome.error for outcome in every]
-        of_folds = {name: np.array([[outcome.values[name] for outcome in every]]) for name in names}
-        first_part = outcomes[0]
-        P = [outcome.probabilities for outcome in first_part if outcome.probabilities is not None]
-        made = replace(
-            made,
-            nested_error=float(np.mean(errors)),
-            nested_spread=float(np.std(errors)),
-            repeat_errors=[float(np.mean([outcome.error for outcome in part])) for part in outcomes],
-            nested_predictions=data.classes[np.concatenate([o.predictions for o in first_part])[order]],
-            nested_probabilities=np.concatenate(P)[order] if len(P) == len(first_part) else None,
-            nested_metrics={name: float(mean_over_folds(of)[0]) for name, of in of_folds.items()},
-            nested_machines=dict(Counter(outcome.machine for outcome in every if outcome.machine)),
-        )
-    if permutations:
-        error = made.error if made.nested_error is None else made.nested_error
-        settings: dict[str, Any] = {"seed": data.seed, "observed": error, "on_step": candidate.task.on_step}
-        with threadpool_limits(1):
-            chance = permutation_test(candidate.task, data.splits, found.best_point, permutations, **settings)
-        made = replace(made, chance=chance)
-    if calibration is not None:
-        assert standing is not None
-        assert standing.probabilities is not None
-        estimator.set_params(calibration=DECIDE if standing.decides else calibration)
-        estimator.probability_map_ = standing.probability_map
-        y, w = data.codes[made.tested], None if data.weights is None else data.weights[made.tested]
-        made = replace(
-            made,
-            machine=spec_with(candidate, standing),
-            probabilities=standing.probabilities,
-            conformal=ConformalSets.fit(standing.probabilities, y, w),
-        )
-    return made
-
-
-def spec_with(candidate: Candidate, standing: Standing) -> str:
-    """The machine as it would be named to get it again, with the map that decides."""
-    name, options = parse_spec(candidate.machine)
-    return format_spec(name, {**options, "calibration": DECIDE}) if standing.decides else candidate.machine
-
-
-def _closeness(estimator: Any, data: TrainingRows, found: GridResult, say: Say | None) -> list[str]:
-    """How far a machine with landmarks is from the exact one, as a note; nothing of any other machine."""
-    if type(estimator) is not OneLSM or not estimator.folds_together or len(estimator.X_fit_) >= len(data.X):
-        return []
-    folds = np.zeros(found.n_rows, dtype=np.intp)
-    for f, test in enumerate(found.tests):
-        folds[test] = f
-    some = np.random.default_rng(derive(data.seed, "closeness")).permutation(found.n_rows)[:ROWS]
-    rows = data.rows[some]
-    codes = np.unique(data.codes[rows], return_inverse=True)[1]
-    told = str(compare_with_exact(estimator, estimator.X_fit_, data.X[rows], codes, folds[some], len(data.X)))
-    if say is not None:
-        say(told)
-    return [told]
-
-
-def _map_folds(found: GridResult, tested: Array) -> Array | None:
-    """The fold of each tested row for the fit of a map, at most five: those of the search, put together.
-
-    Rows that stay together in the search stay together here, and so does a row that several folds test.
-    """
-    fold_of = np.zeros(found.n_rows, dtype=np.intp)
-    for k, test in enumerate(found.tests):
-        fold_of[test] = k % 5
-    folds = np.unique(fold_of[tested], return_inverse=True)[1]
-    return folds if folds.any() else None

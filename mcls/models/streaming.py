@@ -34,7 +34,7 @@ from mcls.terminal import counted
 
 if TYPE_CHECKING:
     from mcls.evaluation.grid import OnStep
-    from mcls.models.selection import Say
+    from mcls.models.training_rows import Say
 
 Array = np.ndarray
 

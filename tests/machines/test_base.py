@@ -12,10 +12,11 @@ from mcls.data import load_dataset
 from mcls.evaluation.folds import make_folds, stratified_folds
 from mcls.evaluation.scaling import to_range
 from mcls.kernels import kernel_matrix
-from mcls.machines.base import KernelMachine
-from mcls.machines.lsm import OneLSM, OvOLSM
+from mcls.machines.kernel_machine import KernelMachine
+from mcls.machines.lsm import OneLSM
 from mcls.machines.olc import OLCLSSVM, RLSC
 from mcls.machines.olc_lsm import OLCOneLSM
+from mcls.machines.pairwise import OvOLSM
 from mcls.machines.vector import VoLSSVM, VoRLS, VoSVM
 
 GAMMAS = [2.0**-4, 1.0, 16.0]

@@ -15,7 +15,8 @@ from mcls.coding.decoders import DECODERS, class_scores, training_weights
 from mcls.coding.matrices import CODINGS, check_matrix, sparse_random
 from mcls.errors import McLsError
 from mcls.machines.ecoc import DECOC, ECOC, SubECOC
-from mcls.machines.lsm import OvALSM, OvOLSM
+from mcls.machines.lsm import OvALSM
+from mcls.machines.pairwise import OvOLSM
 from mcls.solvers import lsm
 
 

@@ -13,9 +13,10 @@ from mcls.evaluation.folds import make_folds
 from mcls.evaluation.grid import search
 from mcls.evaluation.metrics import ERROR
 from mcls.evaluation.scaling import to_range
-from mcls.models.candidates import Candidate, TrainingRows
+from mcls.models.candidates import Candidate
 from mcls.models.contest import Standing, best_of
 from mcls.models.ranking import BEST_MACHINES, rank
+from mcls.models.training_rows import TrainingRows
 from mcls.seeds import derive
 from mcls.solvers.calibration import calibrations, log_loss
 

@@ -14,7 +14,7 @@ from mcls.evaluation.folds import stratified_folds
 from mcls.evaluation.scaling import to_range
 from mcls.machines.registry import MACHINES
 from mcls.models import candidates, grids
-from mcls.models.selection import AS_FLAGS, IN_PYTHON
+from mcls.models.selected import AS_FLAGS, IN_PYTHON
 from mcls.seeds import derive
 
 IRIS = load_dataset("iris")
