@@ -15,6 +15,7 @@ from mcls.machines.labels import LabelMachine, decide, gammas_of
 from mcls.machines.weighted import ClassWeight, WeightedMachine
 from mcls.parameters import Check, Choice, Whole
 from mcls.solvers import inverse, lanczos, lsm, nystrom
+from mcls.solvers.calibration import DECIDE
 from mcls.solvers.lanczos import Certified
 from mcls.solvers.landmarks import LANDMARKS, choose_landmarks
 from mcls.solvers.quick_classes import certain_classes
