@@ -73,7 +73,7 @@ def select(
         Everything random comes from it.
     nested : bool
         Also estimate the error honestly: each fold is judged at the point that the other folds choose, exactly and for
-        three to four times the price of the search where the machine's algebra allows. The automatic grid, with its
+        a few times the price of the search where the machine's algebra allows. The automatic grid, with its
         extension, comes from all rows all the same, and so does any scaling done before, unless ``prepare`` does it.
         Inside index arrays of your own, ten stratified folds choose.
     repeats : int
