@@ -91,7 +91,7 @@ def interval_of_the_honest_error(splits: int = 200) -> Iterator[Row]:
                 folds = make_folds(y[half], 10, seed)
                 nested = NestedFolds.of([folds], len(half))
                 flat, found_nested = search_with_nested(task, X[half], folds, nested)
-                (outcomes,) = nested.outcomes(found_nested, task.smoother)
+                (outcomes,) = nested.outcomes(found_nested, task)
                 wrong = sum(int((o.predictions != y[half][o.test]).sum()) for o in outcomes)
                 seen = float(
                     np.mean(OneLSM(**flat.best_point).fit(X[half], y[half]).predict(X[other]) != y[other])

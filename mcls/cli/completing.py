@@ -25,8 +25,9 @@ def machine_names(incomplete: str) -> Found:
 
 
 def machine_names_or_auto(incomplete: str) -> Found:
-    """The same with ``auto``."""
-    return [*_starting([("auto", "the best of the fast machines")], incomplete), *machine_names(incomplete)]
+    """The same with ``best`` and ``auto``."""
+    several = [("best", "the best of a few, by default"), ("auto", "the best of the fast machines, tested")]
+    return [*_starting(several, incomplete), *machine_names(incomplete)]
 
 
 def dataset_names(incomplete: str) -> Found:

@@ -59,10 +59,10 @@ def fit(
         str,
         typer.Option(
             metavar="NAME",
-            help="A machine, such as oneLSM:kernel=linear, or auto.",
+            help="A machine, such as oneLSM:kernel=linear; best chooses among a few, auto among all that are fast.",
             autocompletion=machine_names_or_auto,
         ),
-    ] = "oneLSM",
+    ] = "best",
     output: Annotated[Path, output_option("The model")] = Path("model.mcls"),
     force: Force = False,
     grid: Annotated[
@@ -186,14 +186,18 @@ def fit(
     its year, month, day, day of the week and hour, as far as they change. Rows with the
     same features are kept in one fold, so that no row is judged by its own copy.
 
-    --machine auto ranks the fast machines and tests the best two against each other. A classifier of scikit-learn, such
-    as --machine sk:RidgeClassifier, is kept in a file that ends in .skops, where the package skops is installed.
+    By default the machine is the best of a few: one least-squares machine for all classes or one per pair of them, the
+    class decided by the scores or by a map calibrated on them. Near ties of the error go to the smaller log-loss.
+    --machine oneLSM names one; --machine auto ranks all fast machines and tests the best two against each other. A
+    classifier of scikit-learn, such as --machine sk:RidgeClassifier, is kept in a file that ends in .skops, where the
+    package skops is installed.
 
-    The first figure is the honest error: each fold is judged with parameters that the other folds chose, and the
-    predictions printed are those. Its interval is where the error on as many new rows will lie, in 95 of 100 cases.
-    The scaling (but see --scaling), the automatic grid with its extension and the machine of auto still come from all
-    rows, so some optimism remains. Then come the error at the chosen point, which the same folds chose and judge, and
-    that of always saying the largest class, which is the one to beat. Equal rows are counted once in every interval.
+    The first figure is the honest error: each fold is judged with the machine, the map and the parameters that the
+    other folds chose, and the predictions printed are those. Its interval is where the error on as many new rows will
+    lie, in 95 of 100 cases. The scaling (but see --scaling) and the automatic grid with its extension still come from
+    all rows, so some optimism remains. Then come the error at the chosen point, which the same folds chose and judge,
+    and that of always saying the largest class, which is the one to beat. Equal rows are counted once in every
+    interval.
 
     A table in several files, one of more than 50,000 rows, and one with a --budget or a --memory is read piece by
     piece and never held in memory: oneLSM is then fitted with landmarks, and cross-validated on all rows, but not
@@ -326,19 +330,21 @@ def _print(fitted: Fitted, automatic_grid: bool) -> None:
         f"{len(facts.classes)} classes in '{printable(fitted.model.target)}'"
     )
     if fitted.ranking is not None:
-        titles = ["machine", "error", "95 %", "seconds", "parameters"]
+        titles = ["machine", "error", "95 %", "log-loss", "seconds", "parameters"]
         rows = [
             [
                 r.machine,
                 f"{100 * r.error:.2f}",
                 show_interval(interval(r.error)),
+                f"{r.log_loss:.4f}",
                 f"{r.seconds:.1f}",
                 _shown(r.best_params),
             ]
             for r in fitted.ranking.machines
         ]
-        print_table("machines by CV error in percent", titles, rows)
-        typer.echo(f"5x2cv F-test of the best two: {fitted.ranking.verdict()}")
+        print_table("machines, the chosen one first; CV error in percent", titles, rows)
+        if fitted.ranking.test is not None:
+            typer.echo(f"5x2cv F-test of the best two: {fitted.ranking.verdict()}")
     sample = f" on a sample of {len(found.rows)} of the {facts.rows} rows" * (len(found.rows) < facts.rows)
     if found.nested_error is not None:
         honest = show_error(
@@ -373,10 +379,14 @@ def _print(fitted: Fitted, automatic_grid: bool) -> None:
         typer.echo(f"chosen by {found.metric}; cross-validated: {show_metrics(found.metrics)}")
     if found.nested_error is not None:
         grid = "the extended grid" if found.extended else "the grid"
+        fixed = fitted.ranking is not None and not fitted.ranking.nested
         outside = ["the scaling"] * (facts.scaling == "dataset")
-        outside += [*[grid] * automatic_grid, *["the machine"] * (fitted.ranking is not None)]
+        outside += [*[grid] * automatic_grid, *["the machine"] * fixed]
         if outside:
             typer.echo(f"the honest error takes from all rows: {', '.join(outside)}")
+        if len(found.nested_machines) > 1:
+            counts = ", ".join(f"{name} in {count}" for name, count in found.nested_machines.items())
+            typer.echo(f"chosen inside the folds: {counts}")
     chosen = "at the parameters above" if found.nested_error is None else "parameters chosen inside each fold"
     print_table(f"out-of-fold predictions, {chosen}", *fitted.confusion.table())
     shown = {name: value for name, value in fitted.confusion.metrics().items() if name != "error"}

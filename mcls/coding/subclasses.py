@@ -1,7 +1,8 @@
 """Sub-ECOC: the discriminant tree with classes split into subclasses where a dichotomy is too hard.
 
 The method is that of Escalera et al. (2008) with the thresholds of arvanitopoulos, Sec. 2. The papers leave room;
-what is done here, chosen among the readings tried because it comes nearest to the published matrix sizes:
+what is done here unless :class:`Thresholds` says otherwise, chosen among the readings tried by the published matrix
+sizes of all data sets (``mcls tables arvanitopoulos --table readings``):
 
 1. A set of classes (at first all of them) is divided by :func:`mcls.coding.sffs.sffs`, as in DECOC, on the
    subclasses that exist by then.
@@ -35,17 +36,27 @@ Array = np.ndarray
 _MAX_ITERATIONS = 300
 
 
+#: The side to split: with fewer or more subclasses (of equal ones, the more scattered), with more samples, the more
+#: scattered one, or either (the first, and the second where the first split is refused).
+SIDES = ("fewer", "more", "larger", "scattered", "either")
+JUDGED = ("both", "mean")
+
+
 @dataclass(frozen=True)
 class Thresholds:
-    """When a dichotomy is split: the paper's θ_p, θ_s and θ_i.
+    """When and how a dichotomy is split: the paper's θ_p, θ_s and θ_i, and what it leaves open.
 
-    ``performance`` θ_p: training error above which a split is tried; ``size`` θ_s: smallest cluster, in samples
-    (None: n/50, the paper's); ``improvement`` θ_i: the share of the training error that a split must remove.
+    ``performance`` θ_p: training error above which a split is tried; ``size`` θ_s: smallest cluster, in samples, or
+    below 1 as a share of them (None: n/50, the paper's); ``improvement`` θ_i: the share of the training error that
+    a split must remove; ``side``: which side is split, one of ``SIDES``; ``judged``: whether ``both`` new machines
+    must improve, or their ``mean`` error.
     """
 
     performance: float = 0.0
     size: float | None = None
     improvement: float = 0.05
+    side: str = "fewer"
+    judged: str = "both"
 
 
 @dataclass(frozen=True)
@@ -96,30 +107,40 @@ def subclass_code(
     array([0, 0, 1])
     """
     limits = thresholds or Thresholds()
-    smallest = len(y) / 50 if limits.size is None else limits.size
+    smallest = len(y) / 50 if limits.size is None else limits.size * (len(y) if limits.size < 1 else 1)
     labels = np.array(y)  # the subclass of each sample, refined as splits are accepted
 
-    def to_split(A: Array, B: Array) -> bool:
-        """Whether the side to split is A (step 2)."""
+    def to_split(A: Array, B: Array) -> list[tuple[Array, Array]]:
+        """The side to split and the other one (step 2)."""
         n_a, n_b = len(np.unique(labels[A])), len(np.unique(labels[B]))
-        return n_a < n_b or (n_a == n_b and X[A].var(axis=0).sum() >= X[B].var(axis=0).sum())
+        first = {"fewer": n_b - n_a, "more": n_a - n_b, "larger": len(A) - len(B)}.get(limits.side, 0)
+        if first > 0 or (first == 0 and X[A].var(axis=0).sum() >= X[B].var(axis=0).sum()):
+            return [(A, B), (B, A)]
+        return [(B, A), (A, B)]
+
+    def halves(side: Array, other: Array, error: float) -> list[tuple[Array, float]]:
+        """Step 3: the two clusters of a side with the errors of their machines; none where the split is refused."""
+        first = two_means(X[side], random_state)
+        parts = side[first], side[~first]
+        if min(len(part) for part in parts) < max(smallest, 1):
+            return []
+        errors = [training_error(part, other) for part in parts]
+        judged = max(errors) if limits.judged == "both" else sum(errors) / 2
+        return list(zip(parts, errors, strict=True)) if judged <= (1 - limits.improvement) * error else []
 
     def dichotomies_of(left: Array, right: Array) -> list[tuple[Array, Array]]:
         """Steps 2 to 4: the dichotomy itself, or what it is replaced by."""
         accepted, waiting = [], [(left, right, training_error(left, right))]
         while waiting:
             A, B, error = waiting.pop()
-            if error > limits.performance:
-                side, other = (A, B) if to_split(A, B) else (B, A)
-                first = two_means(X[side], random_state)
-                parts = side[first], side[~first]
-                if min(len(part) for part in parts) >= max(smallest, 1):
-                    errors = [training_error(part, other) for part in parts]
-                    if max(errors) <= (1 - limits.improvement) * error:
-                        _refine(labels, *parts)
-                        waiting.extend((part, other, e) for part, e in zip(parts[::-1], errors[::-1], strict=True))
-                        continue
-            accepted.append((A, B))
+            orders = to_split(A, B)[: 2 if limits.side == "either" else 1]
+            for side, other in orders if error > limits.performance else []:
+                if parts := halves(side, other, error):
+                    _refine(labels, parts[0][0], parts[1][0])
+                    waiting.extend((part, other, e) for part, e in parts[::-1])
+                    break
+            else:
+                accepted.append((A, B))
         return accepted
 
     columns: list[tuple[Array, Array]] = []

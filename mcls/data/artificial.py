@@ -1,7 +1,8 @@
-"""Four artificial sets in the plane, our own: classes of several clusters, arcs or rings.
+"""Four artificial sets in the plane, our own: classes of several clusters, arcs or rings; and one of images' size.
 
 Arvanitopoulos et al. show theirs only as pictures. These have the same character, no more: a linear
-machine that keeps classes whole fails on them, and splitting classes into subclasses helps.
+machine that keeps classes whole fails on them, and splitting classes into subclasses helps. The fifth has the
+size of their faces, which are not free, and serves to measure times.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from mcls.data.parsers import Table
 
-Points = NDArray[np.float64]  # (n, 2)
+Points = NDArray[np.float64]  # (n, 2), or as many pixels
 
 
 def _cluster(rng: np.random.Generator, size: int, centre: tuple[float, float], spread: float) -> Points:
@@ -49,11 +50,18 @@ def one_class_in_two(rng: np.random.Generator) -> list[Points]:
     return [first, *(_cluster(rng, 150, centre, 0.15) for centre in [(1.0, -0.2), (0.0, 2.0), (2.0, 2.0)])]
 
 
+def faces(rng: np.random.Generator) -> list[Points]:
+    """704 images of 40 × 30 pixels with seven expressions: a pattern for each, under noise twice as strong."""
+    sizes = [101] * 4 + [100] * 3
+    return [rng.standard_normal(1200) + 2.0 * rng.standard_normal((size, 1200)) for size in sizes]
+
+
 GENERATORS: dict[str, Callable[[np.random.Generator], Sequence[Points]]] = {
     "artificial-1": three_rings,
     "artificial-2": corners_and_centre,
     "artificial-3": disc_in_ring,
     "artificial-4": one_class_in_two,
+    "artificial-5": faces,
 }
 
 
@@ -64,6 +72,6 @@ def generate(name: str) -> Table:
     """
     seed = int(name.rsplit("-", 1)[1])
     parts = GENERATORS[name](np.random.default_rng(seed))
-    labels = [letter for letter, part in zip("ABCD", parts) for _ in range(len(part))]
+    labels = [letter for letter, part in zip("ABCDEFG", parts) for _ in range(len(part))]
     points: Points = np.vstack(parts)
     return Table(points.round(4), labels)

@@ -43,6 +43,8 @@ class ConformalSets:
     ----------
     truths : array (n,)
         Of each calibration row the probability, or score, of its true class, ∞ where that is the largest; ascending.
+    weights : array (n,) or None
+        The weights of these rows, where they have some: a row of weight 2 counts as two rows.
 
     Examples
     --------
@@ -54,12 +56,14 @@ class ConformalSets:
     """
 
     truths: Array
+    weights: Array | None = None
 
     @classmethod
-    def fit(cls, P: Array, y: Array) -> ConformalSets:
+    def fit(cls, P: Array, y: Array, weights: Array | None = None) -> ConformalSets:
         """Take the probabilities or scores P (n, ℓ) of rows that no fit of them has seen, and their class codes y."""
-        rows = np.arange(len(y))
-        return cls(np.sort(np.where(P.argmax(axis=1) == y, np.inf, P[rows, y])))
+        truths = np.where(P.argmax(axis=1) == y, np.inf, P[np.arange(len(y)), y])
+        order = np.argsort(truths, kind="stable")
+        return cls(truths[order], None if weights is None else np.asarray(weights, dtype=np.float64)[order])
 
     def threshold(self, coverage: float) -> float:
         """What a class other than the most probable must reach to be in a set.
@@ -70,6 +74,10 @@ class ConformalSets:
         if not 0.0 < coverage < 1.0:
             raise McLsError(f"the coverage must lie between 0 and 1, such as 0.9; got {coverage:g}")
         n = len(self.truths)
+        if self.weights is not None:
+            above = self.weights[::-1].cumsum()  # the weight of the i + 1 largest
+            i = int(np.searchsorted(above, (above[-1] + 1) * coverage - 1e-9))
+            return float(self.truths[n - 1 - i]) if i < n else -np.inf
         k = ceil((n + 1) * coverage - 1e-9)  # 10 · 0.9 is nine rows, not ten by a rounding
         return float(self.truths[n - k]) if k <= n else -np.inf
 

@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 
 from mcls.errors import McLsError
 from mcls.evaluation.folds import Fold
-from mcls.evaluation.grid_result import GridResult, choose, losses
+from mcls.evaluation.grid_result import GridResult, choose, losses, near_bound
 from mcls.evaluation.memory import keep_freed_blocks
 from mcls.evaluation.metrics import ERROR, Metric
 from mcls.evaluation.parameter_grids import expand_grid
@@ -68,6 +68,7 @@ def search(
     weights: Array | None = None,
     calibrators: Mapping[int, Sequence[int]] | None = None,
     keep_scores: bool | Sequence[Choice] = False,
+    near: float = 0.0,
     n_threads: int = 1,
     on_step: OnStep | None = None,
 ) -> GridResult:
@@ -95,6 +96,8 @@ def search(
         the others are there to calibrate.
     keep_scores : bool or sequence of Choice
         Keep the out-of-fold scores of the best points: those of all folds, or of each choice.
+    near : float
+        Keep them of points too whose loss is within so many standard errors of the smallest.
     n_threads : int
         Kernel widths, or folds of a machine that works on rows, at once; with more than 2000 rows, threads of BLAS.
         Pin BLAS to one thread before: short calls with many threads are slower.
@@ -125,17 +128,20 @@ def search(
     points: list[dict[str, Any]] = []
     found: list[Judged] = []
     kept: list[dict[int, list[Array]]] = [{} for _ in choices]
-    least = [np.inf] * len(choices)
+    seen: list[dict[int, float]] = [{} for _ in choices]  # the loss of each point that is kept
+    bounds = [np.inf] * len(choices)
     told("grid points", 0, n_points)
     for path, part in judged:
         if part.scores is not None:
             for c, (by, keeps) in enumerate(choices):
                 here = losses(metrics[0], part.values[metrics[0].name][:, by])
-                if here.min() < least[c] - 1e-12:
-                    least[c] = float(here.min())
-                    kept[c].clear()
-                for i in np.flatnonzero(here <= least[c] + 1e-12).tolist():
+                n_tested = sum(len(scoring.tests[scoring.judged[f]]) for f in by)
+                bounds[c] = min(bounds[c], near_bound(metrics[0], float(here.min()), n_tested, near))
+                for i in [i for i, loss in seen[c].items() if loss > bounds[c]]:
+                    del kept[c][i], seen[c][i]
+                for i in np.flatnonzero(here <= bounds[c]).tolist():
                     kept[c][len(points) + i] = [part.scores[f][i].copy() for f in keeps]
+                    seen[c][len(points) + i] = float(here[i])
         points += path
         found.append(part._replace(scores=None))
         told("grid points", len(points), n_points)

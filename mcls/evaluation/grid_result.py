@@ -12,6 +12,7 @@ from mcls.errors import McLsError
 from mcls.evaluation.metrics import ERROR, Metric
 from mcls.evaluation.scoring import mean_over_folds
 from mcls.kernels import KERNEL_PARAMETERS
+from mcls.solvers.calibration import temperature_losses
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -143,6 +144,34 @@ def losses(metric: Metric, fold_values: Array) -> Array:
     """What a choice minimises (points,), from values (points, folds); infinite where no fold has one."""
     means = metric.as_loss(mean_over_folds(fold_values))
     return np.where(np.isnan(means), np.inf, means)
+
+
+def near_bound(metric: Metric, least: float, n: int, near: float) -> float:
+    """How large a loss may be to be near the least of n tested rows: within ``near`` of its standard errors.
+
+    The standard error is √(p(1 − p)/n) of a share p of rows; a metric of scores or probabilities has no near ties.
+    """
+    share = min(max(least, 0.0), 1.0) if metric.need == "classes" and np.isfinite(least) else 0.0
+    return least + near * float(np.sqrt(share * (1.0 - share) / n)) + 1e-12
+
+
+def settle(
+    points: Sequence[Mapping[str, Any]],
+    losses: Array,
+    kept: Mapping[int, Array],
+    y: Array,
+    weights: Array | None,
+    bound: float,
+    smoother: Mapping[str, int] | None = None,
+) -> int:
+    """Index of the point that is chosen where losses (points,) up to ``bound`` count as equal: by its log-loss.
+
+    ``kept`` has the scores (m, ℓ) of such points for rows with the class codes y (m,); each gets the temperature that
+    fits it best. Equal log-losses go to the smoothest, as in ``choose``.
+    """
+    places = [i for i in kept if losses[i] <= bound]
+    told = temperature_losses(np.stack([kept[i] for i in places]), y, weights)
+    return places[choose([points[i] for i in places], told, smoother)]
 
 
 def choose(points: Sequence[Mapping[str, Any]], errors: Array, smoother: Mapping[str, int] | None = None) -> int:

@@ -44,7 +44,7 @@ def prepared_fold_outcomes(
             keep_scores=single.choices() if keep_scores else False,
             n_threads=n_threads,
         )
-        judged.append(single.outcomes(found, task.smoother)[0][0])
+        judged.append(single.outcomes(found, task)[0][0])
     rest = iter(judged)
     return [[next(rest) for _ in part] for part in partitions]
 

@@ -25,7 +25,7 @@ from mcls.evaluation.grid import sweep_points
 from mcls.evaluation.scorers import FoldScores, NotSwept, recognised, score_points
 from mcls.machines.base import BaseMachine
 from mcls.machines.calibrated import calibration_folds
-from mcls.solvers.calibration import calibrate
+from mcls.solvers.calibration import DECIDE, calibrate
 from mcls.solvers.weights import check_weights
 
 Array = np.ndarray
@@ -52,7 +52,8 @@ class SweepCV(GridSearchCV):
     Attributes
     ----------
     swept_ : bool
-        Whether the sweep was used.
+        Whether the sweep was used. Where it was not although the estimator is, or ends in, a machine of this package,
+        a warning says why.
 
     Examples
     --------
@@ -75,15 +76,20 @@ class SweepCV(GridSearchCV):
         **params
             ``sample_weight`` and ``groups``, and other parameters for the estimator, the scorer and the splitter.
         """
+        why: Exception | None = None
         with warnings.catch_warnings(record=True) as told:
             try:
                 with threadpool_limits(1) if self._threads > 1 else nullcontext():
                     found = self._sweep(X, y, params)
-            except Exception:  # what the sweep does not answer, plain fits do, with their own errors and warnings
-                found = None
-        self.swept_ = found is not None
-        if found is None:
-            return super().fit(X, y, **params)
+            except (NotSwept, ValueError, TypeError, AttributeError) as error:
+                # What the sweep does not answer, and what it refuses, plain fits do with their own errors.
+                why = error
+        self.swept_ = why is None
+        if why is not None:
+            super().fit(X, y, **params)
+            if _last_step(self.estimator)[0] is not None:
+                warnings.warn(f"SweepCV has fitted every grid point by itself: {why}", UserWarning, stacklevel=2)
+            return self
         for warning in told:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
         self._finish(X, y, *found)
@@ -157,6 +163,15 @@ class SweepCV(GridSearchCV):
         self.cv_results_ = results
 
 
+def _last_step(estimator: Any) -> tuple[BaseMachine | None, str]:
+    """The machine of ours that an estimator is or ends in, and the prefix of its parameters; None if there is none."""
+    prefix = ""
+    if isinstance(estimator, Pipeline):
+        name, estimator = estimator.steps[-1]
+        prefix = f"{name}__"
+    return (estimator if isinstance(estimator, BaseMachine) else None), prefix
+
+
 @dataclass(frozen=True)
 class _Search:
     """What is searched: a machine, the transformers before it, the rows and their weights."""
@@ -173,11 +188,9 @@ class _Search:
     @classmethod
     def of(cls, estimator: Any, X: Any, y: Any, fit_params: Mapping[str, Any]) -> _Search:
         """Refuses, with ``NotSwept``, what is not a machine or a Pipeline that ends in one."""
-        machine, transformers, prefix = estimator, None, ""
-        if isinstance(estimator, Pipeline):
-            name, machine = estimator.steps[-1]
-            transformers, prefix = estimator[:-1], f"{name}__"
-        if not isinstance(machine, BaseMachine) or y is None or type_of_target(y) not in ("binary", "multiclass"):
+        machine, prefix = _last_step(estimator)
+        transformers = estimator[:-1] if prefix else None
+        if machine is None or y is None or type_of_target(y) not in ("binary", "multiclass"):
             raise NotSwept("not one of our machines, or no classes")
         if machine.folds_together:
             raise NotSwept("landmarks that all folds share, where a fit chooses its own")
@@ -245,6 +258,8 @@ class _Search:
         if min(len(classes) for classes in present) < 2:
             raise NotSwept("a training fold of one class, which cannot be fitted")
         calibrated = machine.calibration is not None or any("calibration" in point for point in points)
+        if DECIDE in {machine.calibration, *(point.get("calibration") for point in points)}:
+            raise NotSwept("a calibrated map that decides the class")
         inner = [self._inner_folds(X, fold) for fold in folds] if calibrated else []
         every = [*folds, *(fold for of in inner for fold in of[1])]
         y = np.asarray(self.y)

@@ -13,7 +13,7 @@ from mcls.errors import McLsError
 from mcls.evaluation.facts import fitted_facts
 from mcls.evaluation.folds import groups_of
 from mcls.evaluation.grid import OnStep, search
-from mcls.evaluation.grid_result import GridResult
+from mcls.evaluation.grid_result import GridResult, choose, losses, near_bound, settle
 from mcls.evaluation.metrics import ERROR, Metric
 from mcls.evaluation.scaling import scale_dataset, to_range
 from mcls.machines.foreign import as_machine
@@ -50,6 +50,9 @@ class Task:
     groups: Array | None = None  # (n,) rows of one group are never split between training and testing
     weights: Array | None = None  # (n,) of the rows, in training and in every metric
     metrics: tuple[Metric, ...] = (ERROR,)  # what is judged; the first one chooses
+    near: float = (
+        0.0  # losses within so many standard errors of the least count as equal: log-loss tells them apart
+    )
     on_step: OnStep | None = None  # told how many outer folds of ``nested`` are done
 
     @property
@@ -108,8 +111,19 @@ class Task:
             n_classes=self.n_classes,
             metrics=self.metrics,
             weights=weights if weights is None or rows is None else weights[rows],
+            near=self.near,
             **settings,
         )
+
+    def settled(self, found: GridResult, folds: Sequence[int], kept: Mapping[int, Array], rows: Array) -> int:
+        """The point that some folds choose; near ties by the scores (m, ℓ) that were kept for the test ``rows``."""
+        of_folds = found.fold_values[found.metric.name][:, folds]
+        loss = losses(found.metric, of_folds)
+        if not self.near:
+            return choose(found.points, loss, self.smoother)
+        bound = near_bound(found.metric, float(loss.min()), len(rows), self.near)
+        w = None if self.weights is None else self.weights[rows]
+        return settle(found.points, loss, kept, self.y[rows], w, bound, self.smoother)
 
     def facts(self, X: Array, folds: Sequence[Fold], point: Mapping[str, Any]) -> dict[str, Any]:
         """``{"facts": […]}``, one dict per fold, from the machines fitted at a point; nothing where they have none."""

@@ -22,6 +22,7 @@ from mcls.kernels import KERNELS, check_precomputed, kernel_matrix
 from mcls.machines.calibrated import CalibratedMachine
 from mcls.machines.sweeping import Fold, Point, distinct, found_once, point_groups, refit
 from mcls.parameters import Check, Choice, Number, Whole, width
+from mcls.solvers.calibration import DECIDE
 from mcls.solvers.weights import check_class_names, check_weights, class_factors, row_weights
 
 Array = np.ndarray
@@ -161,7 +162,8 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
         best = np.argmax(self._class_scores(X), axis=1)
         return self.classes_[best]
 
-    def _class_scores(self, X: Any) -> Array:
+    def _machine_scores(self, X: Any) -> Array:
+        """Scores (m, ℓ) before any calibration."""
         check_is_fitted(self)
         return self._row_scores(validate_data(self, X, reset=False, dtype=np.float64))
 
@@ -234,6 +236,8 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
         """
         ell = int(y.max()) + 1 if n_classes is None else n_classes
         swept = self.swept if engine == "fast" else ()
+        if any(point.get("calibration") == DECIDE for point in points):
+            raise McLsError("calibration='decide' is an option of a machine, not a value of its grid")
         sample_weight = check_weights(sample_weight, len(y))
         if sample_weight is not None:
             folds = [(train[sample_weight[train] > 0], test) for train, test in folds]

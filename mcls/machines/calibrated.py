@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mcls.parameters import Check, Choice, OrNone
-from mcls.solvers.calibration import CALIBRATIONS, ProbabilityMap, calibrate
+from mcls.solvers.calibration import CALIBRATIONS, DECIDE, ProbabilityMap, calibrate
 
 Array = np.ndarray
 
@@ -45,10 +45,11 @@ class CalibratedMachine:
 
     Parameters
     ----------
-    calibration : None, "temperature", "matrix" or "auto"
+    calibration : None, "temperature", "matrix", "auto" or "decide"
         How scores become probabilities; with None there is no ``predict_proba``. The map is fitted to the scores of
-        the training rows out of fold (:mod:`mcls.solvers.calibration`), and "auto" takes the better of the two. The
-        class with the largest probability is always the predicted one.
+        the training rows out of fold (:mod:`mcls.solvers.calibration`), and "auto" takes the better of the first two.
+        The class with the largest probability is always the predicted one: "decide" is the matrix map that moves the
+        decision to it, the others leave the decision to the scores.
     """
 
     checks: ClassVar[Mapping[str, Check]] = {"calibration": OrNone(Choice("calibration", CALIBRATIONS))}
@@ -76,6 +77,11 @@ class CalibratedMachine:
     @available_if(_is_calibrated)
     def predict_proba(self: Any, X: Any) -> Array:
         """Probability of each class (m, ℓ); the largest is that of the predicted class. Needs ``calibration``."""
-        scores = self._class_scores(X)
+        scores = self._machine_scores(X)
         check_is_fitted(self, "probability_map_")
         return self.probability_map_.probabilities(scores)
+
+    def _class_scores(self: Any, X: Any) -> Array:
+        """What decides the class (m, ℓ): the machine's scores, or what the map makes of them."""
+        scores: Array = self._machine_scores(X)
+        return self.probability_map_.logits(scores) if self.calibration == DECIDE else scores

@@ -13,7 +13,7 @@ from mcls.coding.binary import BinaryMachines, check_base
 from mcls.coding.criteria import CRITERIA, Criterion, make_criterion
 from mcls.coding.decoders import DECODERS, class_probabilities, class_scores, training_weights
 from mcls.coding.matrices import coding_matrix, has_zeros
-from mcls.coding.subclasses import Thresholds, subclass_code
+from mcls.coding.subclasses import JUDGED, SIDES, Thresholds, subclass_code
 from mcls.coding.tree import discriminant_tree, tree_matrix
 from mcls.errors import McLsError
 from mcls.kernels import KernelFunction
@@ -300,9 +300,13 @@ class SubECOC(DECOC):
     theta_p : float
         Training error above which a split is tried.
     theta_s : float or None
-        Smallest number of samples in a cluster; None is n/50, the paper's.
+        Smallest number of samples in a cluster, or below 1 the share of them; None is n/50, the paper's.
     theta_i : float
         Share of the training error that both new machines must remove.
+    side : {"fewer", "more", "larger", "scattered", "either"}
+        The side that is split: with fewer or more subclasses, with more samples, the more scattered one, or either.
+    judged : {"both", "mean"}
+        Whether both new machines must improve, or the mean of their errors.
     random_state : int
         Seed of K-means.
     criterion, criterion_sigma, decoder, base, gamma, C, kernel, sigma, degree, coef0, calibration
@@ -345,11 +349,15 @@ class SubECOC(DECOC):
         degree: int = 3,
         coef0: float = 1.0,
         calibration: str | None = None,
+        side: str = "fewer",
+        judged: str = "both",
     ) -> None:
         super().__init__(criterion, criterion_sigma, decoder, base, gamma, C, kernel, sigma, degree, coef0)
         self.theta_p = theta_p
         self.theta_s = theta_s
         self.theta_i = theta_i
+        self.side = side
+        self.judged = judged
         self.random_state = random_state
         self.calibration = calibration
 
@@ -357,6 +365,8 @@ class SubECOC(DECOC):
         "theta_p": Number(0, 1, "a share between 0 and 1"),
         "theta_s": OrNone(Number(0, wanted="a number of samples or None")),
         "theta_i": Number(0, 1, "a share between 0 and 1"),
+        "side": Choice("side to split", SIDES),
+        "judged": Choice("way to judge a split", JUDGED),
     }
 
     def _design(self, A: Array, y: Array, n_classes: int) -> tuple[Array, Array, Array]:
@@ -370,6 +380,6 @@ class SubECOC(DECOC):
             outputs = self._binary_machines().fit(seen, targets[:, None]).outputs(seen)[:, 0]
             return float(np.mean(np.where(outputs > 0, 1, -1) != targets))
 
-        thresholds = Thresholds(self.theta_p, self.theta_s, self.theta_i)
+        thresholds = Thresholds(self.theta_p, self.theta_s, self.theta_i, self.side, self.judged)
         code = subclass_code(self.X_fit_, y, criterion_of, training_error, thresholds, self.random_state)
         return code.matrix, code.rows, code.classes

@@ -12,6 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from mcls.errors import McLsError
 from mcls.machines.base import BaseMachine, Fold, Point, refit
+from mcls.solvers.calibration import DECIDE
 from mcls.solvers.weights import check_weights
 
 Array = np.ndarray
@@ -125,8 +126,17 @@ def class_scores(fitted: Any, X: Array) -> Array:
 
 
 def as_machine(estimator: Any, with_scores: bool = False) -> Any:
-    """One of our machines as it is, any other classifier in the shape of one."""
-    return estimator if isinstance(estimator, BaseMachine) else ForeignMachine(estimator, with_scores)
+    """One of our machines as it is, any other classifier in the shape of one.
+
+    A machine whose class a calibrated map decides is fitted like another: a sweep gives the scores alone.
+    """
+    if not isinstance(estimator, BaseMachine):
+        return ForeignMachine(estimator, with_scores)
+    if estimator.calibration != DECIDE:
+        return estimator
+    if estimator.kernel_is_given:
+        raise McLsError("calibration='decide' is cross-validated on rows, not on a precomputed kernel matrix")
+    return ForeignMachine(estimator, with_scores)
 
 
 def parameters_of(estimator: Any) -> dict[str, Any]:

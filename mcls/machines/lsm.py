@@ -366,17 +366,24 @@ class OvALSM(OneSystemMachine):
     _solve = staticmethod(lsm.fit_one_by_one)
 
 
+#: How the values of the pairs become scores of classes.
+_COUNTS = {"votes": lsm.votes, "soft": lsm.soft_votes}
+
+
 class OvOLSM(WeightedMachine, KernelMachine):
     """One least-squares classifier a pair of classes, and a vote (honeine2013, Sec. 2).
 
     Each of the ℓ(ℓ−1)/2 machines solves (K + γI)α = ±1 on the rows of its two classes. A new x gets a vote
-    from each; equal votes are ordered by the summed values. Together about n³/3 · 8/ℓ operations when the
+    from each; equal votes are ordered by the summed values, and with ``decision="soft"`` a vote is the value itself,
+    between −1 and 1. Together about n³/3 · 8/ℓ operations when the
     classes are of one size and many: *less* than one full factorisation from about eight classes on.
 
     Parameters
     ----------
     kernel, sigma, degree, coef0, gamma, class_weight, calibration
         As in :class:`OneLSM`.
+    decision : {"votes", "soft"}
+        Whole votes, as in the paper, or votes that say how sure they are: the better probabilities.
 
     Attributes
     ----------
@@ -391,7 +398,10 @@ class OvOLSM(WeightedMachine, KernelMachine):
     array(['a', 'c'], dtype='<U1')
     """
 
-    checks: ClassVar[Mapping[str, Check]] = {"gamma": Positive()}
+    checks: ClassVar[Mapping[str, Check]] = {
+        "gamma": Positive(),
+        "decision": Choice("decision rule", tuple(_COUNTS)),
+    }
     swept: tuple[str, ...] = ("gamma",)
     leaves_rows_out: bool = True
 
@@ -404,6 +414,7 @@ class OvOLSM(WeightedMachine, KernelMachine):
         gamma: float = 1.0,
         class_weight: ClassWeight = None,
         calibration: str | None = None,
+        decision: str = "votes",
     ) -> None:
         self.kernel = kernel
         self.sigma = sigma
@@ -412,13 +423,14 @@ class OvOLSM(WeightedMachine, KernelMachine):
         self.gamma = gamma
         self.class_weight = class_weight
         self.calibration = calibration
+        self.decision = decision
 
     def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
         self.alpha_ = lsm.fit_pairs(K, y, n_classes, self.gamma, w)
         self.n_classes_ = n_classes
 
     def _scores(self, K: Array) -> Array:
-        return lsm.votes(K @ self.alpha_, self.n_classes_)
+        return _COUNTS[self.decision](K @ self.alpha_, self.n_classes_)
 
     def _sweep(
         self,
@@ -431,4 +443,4 @@ class OvOLSM(WeightedMachine, KernelMachine):
         w: Array | None = None,
     ) -> list[Array]:
         values = lsm.sweep_pairs(K, y, n_classes, [test for _, test in folds], gammas_of(points), w)
-        return [lsm.votes(v, n_classes) for v in values]
+        return [_COUNTS[self.decision](v, n_classes) for v in values]

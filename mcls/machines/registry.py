@@ -40,7 +40,8 @@ class Machine:
     """One line of the registry: all that outsiders must know of a machine without loading it.
 
     ``params`` are fixed; ``tuned`` is what a grid search tunes by default; ``auto`` says whether ``mcls fit --machine
-    auto`` tries it; ``many_rows`` are the options by which it does without the kernel matrix of all rows, where it can.
+    auto`` tries it; ``default`` are the options with which ``mcls fit`` tries it by default, where it does;
+    ``many_rows`` are the options by which it does without the kernel matrix of all rows, where it can.
     ``search_rows`` is on how many rows its parameters are chosen, where a search costs more than others.
     ``draws_with`` gives values of parameters without which a machine that has a ``random_state`` draws nothing.
     What can be asked of the loaded class stands there (see :class:`~mcls.machines.base.BaseMachine`).
@@ -53,6 +54,7 @@ class Machine:
     params: Mapping[str, Any] = field(default_factory=dict)
     tuned: Mapping[str, Tuned] = field(default_factory=lambda: _PAPER)
     auto: bool = False
+    default: Mapping[str, Any] | None = None
     many_rows: Mapping[str, Any] = field(default_factory=dict)
     search_rows: int | None = None
     draws_with: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -154,6 +156,7 @@ for _machine in (
         "all one-against-all least-squares classifiers from one matrix inverse",
         "honeine2013, Sec. 5, eq. (24)-(25)",
         auto=True,
+        default={},
         many_rows={"solver": "nystrom", "n_landmarks": 4000},
         draws_with={"solver": ("nystrom",)},
     ),
@@ -166,9 +169,10 @@ for _machine in (
     Machine(
         "ovO",
         "mcls.machines.lsm:OvOLSM",
-        "one least-squares classifier a pair of classes, and a vote",
+        "one least-squares classifier per pair of classes, and a vote",
         "honeine2013, Sec. 2",
         auto=True,
+        default={"decision": "soft"},
     ),
     Machine(
         "voRLS-beta",

@@ -47,9 +47,14 @@ class VectorMachine(WeightedMachine, LabelMachine):
     def _labels(self, y: Array, n_classes: int, w: Array | None = None) -> tuple[Array, Array]:
         """Label vectors and their Gram matrix; refused where the bias leaves nothing to learn with them."""
         B, L = super()._labels(y, n_classes, w)
-        if self.bias:
+        if self._constrained:
             vector.refuse_degenerate(B, signed=self._signed)
         return B, L
+
+    @property
+    def _constrained(self) -> bool:
+        """Whether the bias comes with the constraint on β that some labelbooks cannot meet."""
+        return bool(self.bias)
 
     def _refuse_bias_with_label_kernel(self) -> None:
         if self.bias and self.label_kernel != "linear":
@@ -253,6 +258,13 @@ class VoSVM(VectorMachine):
     ----------
     bias : bool
         Whether f(x) has an offset. The paper argues for none.
+    constraint : {"exact", "none"}
+        With a bias: whether Yβ = 0 is imposed. Without it every labelbook is accepted, and b is no longer the
+        offset of an optimum: a reading of figures that cannot come from the printed problem.
+    averaged : {"support", "free"}
+        With a bias: the mean over all support vectors, or over those below their bound.
+    unit_labels : bool
+        Whether label vectors are divided by their length.
     solver : {"osqp", "active-set", "cvxpy"}
         OSQP, an active-set method (much faster on a grid, certified the same way), or cvxpy's interior point.
     tol : float
@@ -303,8 +315,14 @@ class VoSVM(VectorMachine):
         decision: str = "max",
         class_weight: ClassWeight = None,
         calibration: str | None = None,
+        constraint: str = "exact",
+        averaged: str = "support",
+        unit_labels: bool = False,
     ) -> None:
         self.bias = bias
+        self.constraint = constraint
+        self.averaged = averaged
+        self.unit_labels = unit_labels
         self.solver = solver
         self.tol = tol
         self.kernel = kernel
@@ -321,6 +339,9 @@ class VoSVM(VectorMachine):
 
     checks: ClassVar[Mapping[str, Check]] = {
         "bias": Flag(),
+        "constraint": Choice("constraint", vosvm.CONSTRAINTS),
+        "averaged": Choice("average for the bias", vosvm.AVERAGES),
+        "unit_labels": Flag(),
         "solver": Choice("QP solver", SOLVERS),
         "tol": Positive(),
     }
@@ -328,11 +349,25 @@ class VoSVM(VectorMachine):
     def _check_together(self) -> None:
         super()._check_together()
         self._refuse_bias_with_label_kernel()
+        if self.unit_labels and self.label_kernel != "linear":
+            raise McLsError("unit_labels divides the label vectors: use label_kernel='linear' with it")
+
+    @property
+    def _constrained(self) -> bool:
+        return self.bias and self.constraint == "exact"
+
+    def _labels(self, y: Array, n_classes: int, w: Array | None = None) -> tuple[Array, Array]:
+        B, L = super()._labels(y, n_classes, w)
+        if self.unit_labels:
+            B = B / np.linalg.norm(B, axis=0)
+            L = B.T @ B
+        return B, L
 
     def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
         self._begin(y, n_classes, w)
         B, L = self.labels_, self.label_gram_
-        found = vosvm.fit(K, y, B, L, self.gamma, self.bias, self.solver, self.tol, w)
+        how = self.constraint, self.averaged
+        found = vosvm.fit(K, y, B, L, self.gamma, self.bias, self.solver, self.tol, w, *how)
         self.beta_ = found.beta
         if found.bias is not None:
             self.bias_ = found.bias
@@ -351,5 +386,6 @@ class VoSVM(VectorMachine):
         w: Array | None = None,
     ) -> list[Array]:
         B, L = self._labels(y, n_classes)
-        found = vosvm.sweep(K, y, B, L, folds, gammas_of(points), self.bias, self.solver, self.tol, w)
+        how = self.constraint, self.averaged
+        found = vosvm.sweep(K, y, B, L, folds, gammas_of(points), self.bias, self.solver, self.tol, w, *how)
         return self._decide_folds(*found, B, L)

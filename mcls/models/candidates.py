@@ -24,7 +24,7 @@ from mcls.evaluation.folds import (
     require_groups,
     row_groups,
 )
-from mcls.evaluation.grid import OnStep
+from mcls.evaluation.grid import OnStep, sweep_points
 from mcls.evaluation.grid_result import GridResult
 from mcls.evaluation.metrics import Metric
 from mcls.evaluation.parameter_grids import effective_grid
@@ -41,6 +41,7 @@ from mcls.evaluation.protocols import (
 from mcls.evaluation.protocols.base import MOST_REPEATS
 from mcls.evaluation.protocols.nested_folds import MOST_FOLDS, NestedFolds, search_with_nested
 from mcls.evaluation.task import Task, named_weights
+from mcls.machines.base import BaseMachine
 from mcls.machines.foreign import as_machine
 from mcls.machines.registry import MACHINES, Machine, get_machine
 from mcls.models import grids, growing
@@ -148,6 +149,11 @@ class TrainingRows:
         return [self.splits, *(make_folds(y, self.inner_folds, seed, groups) for seed in seeds)]
 
     @property
+    def weights_of_search(self) -> Array | None:
+        """The weights of the rows that the search uses."""
+        return None if self.weights is None else self.weights[self.rows]
+
+    @property
     def prepare_searched(self) -> Prepare | None:
         """``prepare`` for the rows of the search, given as positions among them."""
         prepare, rows = self.prepare, self.rows
@@ -178,8 +184,9 @@ class Candidate:
         grid: Any,
         metrics: tuple[Metric, ...],
         on_step: OnStep | None = None,
+        near: float = 0.0,
     ) -> Candidate:
-        """Check everything that can be checked before the work begins."""
+        """Check everything that can be checked before the work begins; ``near`` is that of ``Task``."""
         entry, estimator, options = named_machine(machine)
         if estimator.get_params(deep=False).get("kernel") == "precomputed":
             raise McLsError("a kernel is chosen here from the rows themselves: give another than 'precomputed'")
@@ -202,6 +209,7 @@ class Candidate:
             groups=groups_of(data.groups, rows),
             weights=None if data.weights is None else data.weights[rows],
             metrics=metrics,
+            near=near,
             on_step=on_step,
         )
         ladders = {name: ladder for name, ladder in ladders.items() if name in values}
@@ -217,8 +225,9 @@ class Candidate:
     ) -> tuple[GridResult, list[list[Outcome]] | None]:
         """Cross-validate the grid on the rows of the search; an automatic one is narrowed down and extended.
 
-        ``keep_scores`` keeps the scores of the best points on all rows, where machines that certify their classes
-        give them as nearly as that takes. With ``partitions``, what ``nested`` would find comes beside: the folds of
+        ``keep_scores`` keeps the scores of the best points on all rows. Machines that certify their classes give them
+        as nearly as that takes; those of the chosen point are then computed again, exactly, where that takes no longer
+        than the search may. With ``partitions``, what ``nested`` would find comes beside: the folds of
         the search and the nested ones share every decomposition, and the former alone say how the grid goes on.
         """
         grid = self.task.grids[0]
@@ -253,9 +262,25 @@ class Candidate:
             found = sweep(None, self.task.grid)
             if self.ladders:
                 found = grids.extend(found, self.ladders, lambda grid: sweep(None, grid), self.entry.smoother)
+        if self.task.near:
+            tests = np.concatenate(found.tests)
+            kept = {i: np.concatenate(scores) for i, scores in found.scores.items()}
+            found = replace(found, best=self.task.settled(found, range(len(found.tests)), kept, tests))
+        if keep_scores and self._certifies and inverse.OPERATIONS * len(self.task.y) ** 3 <= growing.OPERATIONS:
+            found = self._with_exact_scores(found, data.splits, threads)
         if nested is None:
             return found, None
-        return found, nested.outcomes(reduce(GridResult.joined, parts), self.entry.smoother)
+        return found, nested.outcomes(reduce(GridResult.joined, parts), self.task)
+
+    def _with_exact_scores(self, found: GridResult, folds: Sequence[Fold], n_threads: int) -> GridResult:
+        """The scores of the chosen point from a factorisation; its classes are the same."""
+        task = self.task
+        with threadpool_limits(1):
+            points = sweep_points(
+                task.estimator, task.X, task.y, [found.best_point], folds, task.n_classes, task.weights, n_threads
+            )
+            ((_, scores),) = points
+        return replace(found, kept=[{**found.scores, found.best: [of_fold[0] for of_fold in scores]}])
 
     @property
     def _certifies(self) -> bool:
@@ -356,6 +381,8 @@ def _searched(estimator: Any, grid: Mapping[str, list[Any]], n: int) -> Any:
     """A copy of the machine to cross-validate on n rows; with a landmark for every row it is the exact one."""
     made = type(estimator)(**estimator.get_params(deep=False))
     parameters = made.get_params(deep=False)
+    if isinstance(made, BaseMachine) and "calibration" in parameters:
+        made.set_params(calibration=None)  # the scores that a search gives are those before any map
     if parameters.get("solver") == "nystrom" and "n_landmarks" not in grid:
         made.set_params(solver="exact" if parameters["n_landmarks"] >= n else "nystrom")
     return made

@@ -29,7 +29,7 @@ from mcls.machines.registry import get_machine
 from mcls.models.candidates import Say
 from mcls.models.judging import Confusion
 from mcls.models.large import Settings, fit_large, why_not
-from mcls.models.ranking import AUTO_MACHINES, Ranking, rank
+from mcls.models.ranking import AUTO, AUTO_MACHINES, BEST, BEST_MACHINES, Ranking, rank
 from mcls.models.selection import AS_FLAGS, Selection, select
 from mcls.models.skops_files import require_skops
 from mcls.models.spreading import Workers
@@ -38,14 +38,13 @@ from mcls.models.table import Facts, TableModel
 from mcls.plugins import origin_of
 from mcls.specs import format_spec, parse_spec
 
-AUTO = "auto"
 _ONLY_SKLEARN = "a .skops file holds machines of scikit-learn only"
 #: Rows that the columns of the honest error are learnt from: all, or those that each fold trains on.
 SCALINGS = ("dataset", "fold")
 
 
 class Fitted(NamedTuple):
-    """The model, how it was chosen, the confusion out of fold (nested, if asked for), and with ``auto`` the ranking."""
+    """The model, how it was chosen, the confusion out of fold (nested, if asked for), and of several the ranking."""
 
     model: TableModel
     selection: Selection
@@ -56,7 +55,7 @@ class Fitted(NamedTuple):
 def fit_table(
     path: Path | str | Sequence[Path | str],
     target: str | int = -1,
-    machine: str = "oneLSM",
+    machine: str = BEST,
     grid: Any = "auto",
     *,
     form: TableFormat | None = None,
@@ -84,7 +83,8 @@ def fit_table(
 ) -> Fitted:
     """Fit a machine to a table of your own; see ``mcls.data.encoder`` for how columns become features.
 
-    ``machine`` is a name with options, or ``auto`` for the best of the fast ones; ``target`` is that of
+    ``machine`` is a name with options, ``best`` for a choice among a few that is judged as a whole (see
+    ``mcls.models.contest``), or ``auto`` for all fast ones and a test of the best two; ``target`` is that of
     ``mcls.data.load_table``; ``group`` and ``weight`` name columns, ``costs`` is the file of the matrix of the metric
     ``cost``; the others are those of ``mcls.select``. With ``scaling="fold"``, what the honest error needs to know of
     the columns (ranges, medians, texts) comes from the training rows of each fold, with ``"dataset"`` from all rows;
@@ -99,8 +99,9 @@ def fit_table(
         metric, None if costs is None else np.zeros((2, 2))
     )  # a wrong name is refused before the table is read
     files = find_files([path] if isinstance(path, str | Path) else path)
+    one = BEST_MACHINES[0] if machine.strip().lower() == BEST else machine  # pieces serve one machine
     large = Settings(
-        machine, grid, folds, seed, groups, metric, costs, class_weight, calibration, repeats, permutations, scaling,
+        one, grid, folds, seed, groups, metric, costs, class_weight, calibration, repeats, permutations, scaling,
         seconds, memory,
     )  # fmt: skip
     asked = len(files) > 1 or seconds is not None or memory is not None or workers is not None
@@ -120,13 +121,17 @@ def fit_table(
 
 def check_machine(machine: str, grid: Any, class_weight: str | None = None, skops: bool = False) -> None:
     """Refuse before the work what cannot be done or saved."""
-    automatic = machine.strip().lower() == AUTO
-    if not automatic:
-        _check_savable(_weighing(machine, class_weight), skops)
-    elif skops:
+    if skops and several(machine):
         raise McLsError(f"{_ONLY_SKLEARN}: give --machine sk:NAME, or a file that ends in .mcls")
-    elif isinstance(grid, str) and "=" in grid:
+    for each in several(machine) or [machine]:
+        _check_savable(_weighing(each, class_weight), skops)
+    if machine.strip().lower() == AUTO and isinstance(grid, str) and "=" in grid:
         raise McLsError("ranges belong to one machine: name it, or give --machine auto the grid auto or paper")
+
+
+def several(machine: str) -> tuple[str, ...]:
+    """The machines that ``best`` and ``auto`` stand for; none for the name of one machine."""
+    return {BEST: BEST_MACHINES, AUTO: AUTO_MACHINES}.get(machine.strip().lower(), ())
 
 
 def _weighing(machine: str, class_weight: str | None) -> str:
@@ -187,9 +192,9 @@ def fit_columns(
         settings["prepare"] = lambda train: features_learnt_from(encoder, values, train)
     y = np.array(labels.levels)[labels.codes]
     ranking = None
-    if machine.strip().lower() == AUTO:
-        machines = [_weighing(name, class_weight) for name in AUTO_MACHINES]
-        selection, ranking = rank(X, y, grid, machines, **settings)
+    if several(machine):
+        machines = [_weighing(name, class_weight) for name in several(machine)]
+        selection, ranking = rank(X, y, grid, machines, test=machine.strip().lower() == AUTO, **settings)
     else:
         if not isinstance(get_machine(parse_spec(machine)[0]).create(), BaseMachine):
             settings["calibration"] = None  # a classifier of scikit-learn has its own probabilities, or none

@@ -1,10 +1,10 @@
-"""``--machine auto``: several fast machines on one table, ranked, and a test between the best two."""
+"""Several fast machines on one table, ranked: the default of ``mcls fit``, and ``--machine auto`` with its test."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,19 +18,36 @@ from mcls.evaluation.prepared_folds import Prepare
 from mcls.evaluation.protocols import five_by_two, hold_out_rows
 from mcls.evaluation.statistics import TestResult, ftest_5x2cv
 from mcls.machines.registry import MACHINES
-from mcls.models.candidates import Candidate, Say, TrainingRows
-from mcls.models.selection import IN_PYTHON, Selection, check_calibration, check_chance, check_metrics, finish
+from mcls.models.candidates import Candidate, Say, TrainingRows, most_rows
+from mcls.models.contest import NEAR, Standing, best_of, chosen_inside
+from mcls.models.selection import (
+    IN_PYTHON,
+    Selection,
+    check_calibration,
+    check_chance,
+    check_metrics,
+    finish,
+    spec_with,
+    standings_of,
+)
 from mcls.seeds import derive
+from mcls.specs import format_spec
 
 #: What the registry says ``auto`` tries: machines with a closed-form fit and an exact sweep, one of each kind.
 AUTO_MACHINES = tuple(name for name, machine in MACHINES.items() if machine.auto)
+#: The names that ``mcls fit --machine`` and ``TableClassifier`` take for a choice among several machines.
+AUTO, BEST = "auto", "best"
+#: What the registry says the default tries, the simplest first.
+BEST_MACHINES = tuple(
+    format_spec(name, machine.default) for name, machine in MACHINES.items() if machine.default is not None
+)
 #: Rows of the F-test, which searches the grid ten times per machine.
 TEST_ROWS = 1000
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """One machine of a ranking."""
+    """One machine of a ranking, with the map that decides where that is the better way."""
 
     machine: str
     error: float
@@ -38,18 +55,26 @@ class Ranked:
     seconds: float
     best_params: dict[str, Any]
     metrics: dict[str, float]
+    log_loss: float = float("nan")
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Machines in the order of the metric that chooses (by default the CV error), and the test of the best two."""
+    """Machines in the order of the metric that chooses (by default the CV error), the chosen one first.
+
+    ``test`` is between the first two, where it was asked for. ``nested`` says whether the honest error includes the
+    choice of the machine.
+    """
 
     machines: tuple[Ranked, ...]
-    test: TestResult
-    test_errors: tuple[float, float]  # means over the ten halves
+    test: TestResult | None = None
+    test_errors: tuple[float, float] | None = None  # means over the ten halves
+    nested: bool = False
 
     def verdict(self, alpha: float = 0.05) -> str:
         """What the test says of the best two, in words."""
+        if self.test is None or self.test_errors is None:
+            return "no test was made"
         first, second = self.machines[0].machine, self.machines[1].machine
         if self.test.identical:
             return f"{first} and {second} never differ"
@@ -66,8 +91,9 @@ def rank(
     X: Any,
     y: Any,
     grid: Any = "auto",
-    machines: Sequence[str] = AUTO_MACHINES,
+    machines: Sequence[str] = BEST_MACHINES,
     *,
+    test: bool = False,
     folds: Any = 10,
     seed: int = 0,
     nested: bool = False,
@@ -83,37 +109,81 @@ def rank(
     on_step: OnStep | None = None,
     advice: str = IN_PYTHON,
 ) -> tuple[Selection, Ranking]:
-    """Search each machine's grid on the same folds, test the best two, and fit the best.
+    """Search the grid of each machine on the same folds, choose among them, and fit the choice.
 
-    The arguments are those of ``select``. Machines are ranked by the metric that chooses their points; equal ones are
-    ordered as they are given: the cheaper first. ``nested`` estimates the error of the best with its parameters chosen
-    inside each fold; that it is the best was seen on all rows. The test between the best two compares their errors.
+    The arguments are those of ``select``, and ``test`` asks for an F-test between the best two machines. What is
+    chosen, and that ``nested`` repeats the choice inside each fold, stands in ``mcls.models.contest``: with
+    ``calibration="auto"`` each machine may decide by its scores or by the map. Machines that can only be searched on
+    fewer rows than others are left out, unless they are to be tested. Folds that are not a partition cannot be nested
+    around the choice of a machine: the honest error is then that of the chosen machine alone.
     """
     metrics = check_metrics(metric, costs, y)
+    limits = {machine: most_rows(machine, grid) for machine in machines}
     settings: dict[str, Any] = {"folds": folds, "seed": seed, "groups": groups, "sample_weight": sample_weight}
-    data = TrainingRows.read(X, y, prepare=prepare, say=say, **settings)
-    partitions = data.partitions(repeats) if nested else []
+    most = None if test else lambda n: max(limit(n) for limit in limits.values())
+    data = TrainingRows.read(X, y, prepare=prepare, say=say, most=most, **settings)
     check_chance(data, permutations)
-    candidates: list[Candidate] = []
-    found: list[GridResult] = []
-    ranked: list[Ranked] = []
-    for machine in machines:
+    able = [machine for machine, limit in limits.items() if test or limit(len(data.X)) >= len(data.rows)]
+    if len(able) < len(limits):
+        data.note(f"with {len(data.rows)} rows to search there is no choice of machines: {', '.join(able)}")
+    partitions = data.partitions(repeats) if nested else []
+    entrants = []
+    for machine in able:
         started = time.perf_counter()
-        candidates.append(Candidate.read(data, machine, grid, metrics, on_step))
-        wanted = check_calibration(candidates[-1], calibration)
-        found.append(candidates[-1].search(data, keep_scores=wanted is not None)[0])
-        spread = float(found[-1].fold_errors[found[-1].best].std())
-        seconds = time.perf_counter() - started
-        values = {name.name: found[-1].best_values[name.name] for name in metrics}
-        ranked.append(Ranked(machine, found[-1].best_error, spread, seconds, found[-1].best_point, values))
-    order = np.argsort([result.losses[result.best] for result in found], kind="stable").tolist()
-    best, second = ((candidates[i], found[i]) for i in order[:2])
-    test, errors = compare(data, best, second)
-    wanted = check_calibration(best[0], calibration)
-    outcomes = best[0].nested(data, best[1], partitions, wanted is not None) if nested else None
-    asked: dict[str, Any] = {"calibration": wanted, "permutations": permutations, "say": say, "advice": advice}
-    chosen = finish(best[0], data, best[1], outcomes, **asked)
-    return chosen, Ranking(tuple(ranked[i] for i in order), test, errors)
+        candidate = Candidate.read(data, machine, grid, metrics, on_step, NEAR)
+        wanted = check_calibration(candidate, calibration)
+        found, outcomes = candidate.search(data, True, partitions)
+        if partitions and outcomes is None:
+            outcomes = candidate.nested(data, found, partitions, True)
+        either = not nested or bool(partitions)  # a map that decides is judged inside each fold, or not at all
+        ways = standings_of(found, data, metrics, wanted, either)
+        entrants.append(Entrant(candidate, wanted, found, outcomes, ways, time.perf_counter() - started))
+    every = [(entrant, way) for entrant in entrants for way in entrant.ways]
+    place = best_of([way for _, way in every], metrics[0])
+    chosen, standing = every[place]
+    best_ways = [entrant.ways[best_of(entrant.ways, metrics[0])] for entrant in entrants]
+    order = sorted(range(len(entrants)), key=lambda i: (entrants[i] is not chosen, best_ways[i].loss))
+    ranked = tuple(entrants[i].ranked(standing if entrants[i] is chosen else best_ways[i]) for i in order)
+    outcomes = None
+    if partitions:
+        names, y_codes, w = [e.candidate.machine for e in entrants], data.codes[data.rows], data.weights_of_search
+        outcomes = [
+            chosen_inside([e.outcomes[part] for e in entrants], names, y_codes, w, metrics, chosen.calibration)
+            for part in range(len(partitions))
+        ]
+    elif nested:
+        outcomes = chosen.candidate.nested(data, chosen.found, partitions)
+    ranking = Ranking(ranked, nested=bool(partitions))
+    if test and len(entrants) > 1:
+        found_test, errors = compare(data, *((entrants[i].candidate, entrants[i].found) for i in order[:2]))
+        ranking = replace(ranking, test=found_test, test_errors=errors)
+    asked: dict[str, Any] = {
+        "calibration": chosen.calibration,
+        "permutations": permutations,
+        "say": say,
+        "advice": advice,
+    }
+    return finish(chosen.candidate, data, chosen.found, outcomes, standing, **asked), ranking
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A machine that was searched, and the ways to decide at its chosen point."""
+
+    candidate: Candidate
+    calibration: str | None
+    found: GridResult
+    outcomes: Any  # of nested folds, per partition, or None
+    ways: list[Standing]
+    seconds: float
+
+    def ranked(self, way: Standing) -> Ranked:
+        """Its line of a ranking, with one of the ways to decide."""
+        values, spread = way.values, float(way.fold_values[ERROR.name].std())
+        machine = spec_with(self.candidate, way)
+        return Ranked(
+            machine, values[ERROR.name], spread, self.seconds, self.found.best_point, values, way.log_loss
+        )
 
 
 def compare(

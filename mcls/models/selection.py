@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -31,8 +32,10 @@ from mcls.machines.lsm import OneLSM
 from mcls.models import grids
 from mcls.models.candidates import Candidate, Say, TrainingRows, most_rows
 from mcls.models.closeness import ROWS, compare_with_exact
+from mcls.models.contest import Standing, chosen_inside, standings
 from mcls.seeds import derive
-from mcls.solvers.calibration import calibrate
+from mcls.solvers.calibration import DECIDE
+from mcls.specs import format_spec, parse_spec
 
 Array = np.ndarray
 
@@ -74,6 +77,8 @@ class Selection:
         The same with the point chosen inside each fold, where it was asked for.
     nested_metrics : dict
         So too every metric that was asked for.
+    nested_machines : dict
+        How many folds chose which machine, where that was chosen inside each fold too.
     rows : array
         The rows that the search used, in order; all, unless there are too many.
     n_independent : int
@@ -122,6 +127,7 @@ class Selection:
     metric: str = ERROR.name
     metrics: dict[str, float] = field(default_factory=dict)
     nested_metrics: dict[str, float] = field(default_factory=dict)
+    nested_machines: dict[str, int] = field(default_factory=dict)
     probabilities: Array | None = None
     chance: PermutationResult | None = None
     conformal: ConformalSets | None = None
@@ -204,9 +210,10 @@ def select(
     costs : array-like (ℓ, ℓ), optional
         Of the metric ``cost``: rows the true and columns the predicted class, in sorted order. Where ``cost`` chooses,
         it also decides the class out of fold: the one with the least expected cost.
-    calibration : None, "temperature", "matrix" or "auto"
+    calibration : None, "temperature", "matrix", "auto" or "decide"
         Give the estimator ``predict_proba``, calibrated on the out-of-fold scores that the search has at the chosen
-        point: no further fit. "auto" takes the map with the smaller cross-validated log-loss.
+        point: no further fit. "auto" takes the map with the smaller cross-validated log-loss; "decide" is the matrix
+        map, and the class is the one that it makes most probable.
     sample_weight : array-like (n,), optional
         Weights of the rows, in training and in every metric: a row of weight 2 counts as two rows.
     prepare : callable, optional
@@ -256,8 +263,45 @@ def select(
     found, outcomes = candidate.search(data, keep_scores, partitions)
     if nested and outcomes is None:
         outcomes = candidate.nested(data, found, partitions, keep_scores)
-    chosen: dict[str, Any] = {"calibration": calibration, "permutations": permutations}
-    return finish(candidate, data, found, outcomes, **chosen, say=say, advice=advice)
+    standing = None
+    if calibration is not None:
+        (standing,) = standings_of(found, data, metrics, calibration, either=False)
+        y, w = data.codes[data.rows], data.weights_of_search
+        if outcomes is not None and all(o.inside is not None for part in outcomes for o in part):
+            mapped = [
+                chosen_inside([part], [candidate.machine], y, w, metrics, calibration, False) for part in outcomes
+            ]
+            if not standing.decides:  # the classes and what the search said of them stay
+                mapped = [
+                    [replace(o, probabilities=m.probabilities) for o, m in zip(*parts)]
+                    for parts in zip(outcomes, mapped)
+                ]
+            outcomes = mapped
+    asked: dict[str, Any] = {
+        "calibration": calibration,
+        "permutations": permutations,
+        "say": say,
+        "advice": advice,
+    }
+    return finish(candidate, data, found, outcomes, standing, **asked)
+
+
+def standings_of(
+    found: GridResult, data: TrainingRows, metrics: Sequence[Metric], calibration: str | None, either: bool = True
+) -> list[Standing]:
+    """The ways to decide at the chosen point of a search, judged by its folds; rows in the order of ``tested``."""
+    tested, order = in_order(found)
+    folds = np.repeat(np.arange(len(found.tests)), [len(test) for test in found.tests])[order]
+    F, y = np.concatenate(found.scores[found.best])[order], data.codes[data.rows[tested]]
+    w = None if data.weights is None else data.weights[data.rows[tested]]
+    return standings(F, y, folds, _map_folds(found, tested), w, metrics, calibration, either)
+
+
+def in_order(found: GridResult) -> tuple[Array, Array]:
+    """The rows that folds test, in order, and where they are among the test rows of fold after fold."""
+    tested = np.concatenate(found.tests)
+    order = np.argsort(tested, kind="stable")
+    return tested[order], order
 
 
 def check_chance(data: TrainingRows, permutations: int) -> None:
@@ -292,13 +336,18 @@ def finish(
     data: TrainingRows,
     found: GridResult,
     outcomes: Sequence[Sequence[Outcome]] | None,
+    standing: Standing | None,
     *,
     calibration: str | None,
     permutations: int = 0,
     say: Say | None,
     advice: str,
 ) -> Selection:
-    """Fit the chosen point to all rows; ``outcomes`` are those of nested folds, where they were asked for."""
+    """Fit the chosen point to all rows.
+
+    ``outcomes`` are those of nested folds, where they were asked for, and ``standing`` says what decides the class and
+    gives probabilities, where it was asked for.
+    """
     first: dict[str, list[Any]] = candidate.task.grids[0]
     grid = {
         name: sorted({point[name] for point in found.points}) if name in candidate.ladders else values
@@ -319,9 +368,12 @@ def finish(
     weights = {} if data.weights is None else {"sample_weight": data.weights}
     estimator.fit(data.table, data.classes[data.codes], **weights)
     remarks += _closeness(estimator, data, found, say)
-    tested = np.concatenate(found.tests)
-    order = np.argsort(tested, kind="stable")
+    tested, order = in_order(found)
     names = [metric.name for metric in candidate.task.metrics]
+    codes = np.concatenate([codes[found.best] for codes in found.fold_predictions])[order]
+    fold_errors, values = found.fold_errors[found.best], found.best_values
+    if standing is not None and standing.decides:
+        codes, fold_errors, values = standing.predictions, standing.fold_values[ERROR.name], standing.values
     made = Selection(
         machine=candidate.machine,
         estimator=estimator,
@@ -329,29 +381,33 @@ def finish(
         grid=grid,
         extended=grid != first,
         best_params=found.best_point,
-        error=found.best_error,
-        spread=float(found.fold_errors[found.best].std()),
+        error=float(values[ERROR.name]),
+        spread=float(fold_errors.std()),
         rows=data.rows,
-        tested=data.rows[tested[order]],
-        predictions=data.classes[np.concatenate([codes[found.best] for codes in found.fold_predictions])[order]],
+        tested=data.rows[tested],
+        predictions=data.classes[codes],
         folds=len(found.tests),
         n_independent=data.n_independent,
         metric=names[0],
-        metrics={name: found.best_values[name] for name in names},
+        metrics={name: values[name] for name in names},
         costs=candidate.task.metrics[0].parameters.get("costs"),
         notes=[*data.notes, *remarks],
     )
     if outcomes is not None:
         every = [outcome for part in outcomes for outcome in part]
         errors = [outcome.error for outcome in every]
-        values = {name: np.array([[outcome.values[name] for outcome in every]]) for name in names}
+        of_folds = {name: np.array([[outcome.values[name] for outcome in every]]) for name in names}
+        first_part = outcomes[0]
+        P = [outcome.probabilities for outcome in first_part if outcome.probabilities is not None]
         made = replace(
             made,
             nested_error=float(np.mean(errors)),
             nested_spread=float(np.std(errors)),
             repeat_errors=[float(np.mean([outcome.error for outcome in part])) for part in outcomes],
-            nested_predictions=data.classes[np.concatenate([o.predictions for o in outcomes[0]])[order]],
-            nested_metrics={name: float(mean_over_folds(of)[0]) for name, of in values.items()},
+            nested_predictions=data.classes[np.concatenate([o.predictions for o in first_part])[order]],
+            nested_probabilities=np.concatenate(P)[order] if len(P) == len(first_part) else None,
+            nested_metrics={name: float(mean_over_folds(of)[0]) for name, of in of_folds.items()},
+            nested_machines=dict(Counter(outcome.machine for outcome in every if outcome.machine)),
         )
     if permutations:
         error = made.error if made.nested_error is None else made.nested_error
@@ -360,20 +416,24 @@ def finish(
             chance = permutation_test(candidate.task, data.splits, found.best_point, permutations, **settings)
         made = replace(made, chance=chance)
     if calibration is not None:
-        F, y = np.concatenate(found.scores[found.best])[order], data.codes[made.tested]
-        w = None if data.weights is None else data.weights[made.tested]
-        folds = _map_folds(found)
-        probability_map, P = calibrate(F, y, calibration, w, folds if folds is None else folds[order])
-        estimator.set_params(calibration=calibration)
-        estimator.probability_map_ = probability_map
-        nested = None if outcomes is None else _nested_probabilities(outcomes[0], data, calibration)
+        assert standing is not None
+        assert standing.probabilities is not None
+        estimator.set_params(calibration=DECIDE if standing.decides else calibration)
+        estimator.probability_map_ = standing.probability_map
+        y, w = data.codes[made.tested], None if data.weights is None else data.weights[made.tested]
         made = replace(
             made,
-            probabilities=P,
-            nested_probabilities=nested if nested is None else nested[order],
-            conformal=ConformalSets.fit(P, y),
+            machine=spec_with(candidate, standing),
+            probabilities=standing.probabilities,
+            conformal=ConformalSets.fit(standing.probabilities, y, w),
         )
     return made
+
+
+def spec_with(candidate: Candidate, standing: Standing) -> str:
+    """The machine as it would be named to get it again, with the map that decides."""
+    name, options = parse_spec(candidate.machine)
+    return format_spec(name, {**options, "calibration": DECIDE}) if standing.decides else candidate.machine
 
 
 def _closeness(estimator: Any, data: TrainingRows, found: GridResult, say: Say | None) -> list[str]:
@@ -392,26 +452,13 @@ def _closeness(estimator: Any, data: TrainingRows, found: GridResult, say: Say |
     return [told]
 
 
-def _nested_probabilities(outcomes: Sequence[Outcome], data: TrainingRows, calibration: str) -> Array | None:
-    """Probabilities (m, ℓ) of the test rows of each fold after another, where the scores that calibrate were kept."""
-    y, w = data.codes[data.rows], None if data.weights is None else data.weights[data.rows]
-    found = []
-    for inside in (outcome.inside for outcome in outcomes):
-        if inside is None:
-            return None
-        of_rows = None if w is None else w[inside.rows]
-        made, _ = calibrate(inside.inner_scores, y[inside.rows], calibration, of_rows, inside.folds % 5)
-        found.append(made.probabilities(inside.scores))
-    return np.concatenate(found)
-
-
-def _map_folds(found: GridResult) -> Array | None:
-    """The fold of each tested row for the choice of a map, at most five: those of the search, put together.
+def _map_folds(found: GridResult, tested: Array) -> Array | None:
+    """The fold of each tested row for the fit of a map, at most five: those of the search, put together.
 
     Rows that stay together in the search stay together here, and so does a row that several folds test.
     """
     fold_of = np.zeros(found.n_rows, dtype=np.intp)
     for k, test in enumerate(found.tests):
         fold_of[test] = k % 5
-    folds = np.unique(fold_of[np.concatenate(found.tests)], return_inverse=True)[1]
+    folds = np.unique(fold_of[tested], return_inverse=True)[1]
     return folds if folds.any() else None

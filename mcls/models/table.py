@@ -239,10 +239,19 @@ class TableModel:
             raise McLsError("its calibration of sets is not a list of numbers")
         if truths is not None and (np.isnan(truths).any() or (truths[1:] < truths[:-1]).any()):
             raise McLsError("its calibration of sets is not sorted")
-        conformal = None if truths is None else ConformalSets(truths)
+        weights = arrays.get("conformal_weights")
+        if weights is not None and (
+            truths is None or weights.shape != truths.shape or weights.dtype != np.float64
+        ):
+            raise McLsError("the weights of its calibration of sets do not fit")
+        if weights is not None and not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+            raise McLsError("the weights of its calibration of sets are not weights")
+        conformal = None if truths is None else ConformalSets(truths, weights)
         return cls(estimator, encoder, content["target"], facts, conformal, arrays.get("costs"))
 
     def arrays(self) -> dict[str, Array]:
         """What the model file holds of it as arrays."""
-        kept = {"conformal": None if self.conformal is None else self.conformal.truths, "costs": self.costs}
+        kept = {"costs": self.costs}
+        if self.conformal is not None:
+            kept = {"conformal": self.conformal.truths, "conformal_weights": self.conformal.weights, **kept}
         return {name: array for name, array in kept.items() if array is not None}

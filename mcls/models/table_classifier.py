@@ -23,6 +23,7 @@ from mcls.data.frames import frame_column
 from mcls.data.tables import Column, ReadTable, TextColumn
 from mcls.evaluation.folds import EQUAL_ROWS
 from mcls.models.fitting import check_machine, fit_columns
+from mcls.models.ranking import BEST
 from mcls.models.saving import save
 
 Array = np.ndarray
@@ -42,7 +43,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     machine : str
-        A machine with options, or ``"auto"`` for the best of the fast ones.
+        A machine with options, ``"best"`` for the choice among a few, or ``"auto"`` for that among all fast ones.
     grid : "auto", "paper", ranges or dict
         Those of :func:`mcls.select`.
     folds : int, "loo", splitter or list of (train, test)
@@ -57,8 +58,8 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         What the parameters are chosen by, such as ``"balanced error"``; see ``mcls fit --metric``.
     class_weight : None or "balanced"
         Weights of the classes.
-    calibration : None, "temperature", "matrix" or "auto"
-        How scores become probabilities; with None there is no ``predict_proba``.
+    calibration : None, "temperature", "matrix", "auto" or "decide"
+        How scores become probabilities, "auto" by default as in ``mcls fit``; with None there is no ``predict_proba``.
     scaling : None, "dataset" or "fold"
         Rows that ranges, medians and texts of the nested error come from: all, or those that each fold trains on. None
         is "fold" where values are missing.
@@ -89,7 +90,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        machine: str = "oneLSM",
+        machine: str = BEST,
         grid: Any = "auto",
         *,
         folds: Any = 10,
@@ -98,7 +99,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         groups: Any = EQUAL_ROWS,
         metric: str = "error",
         class_weight: str | None = None,
-        calibration: str | None = None,
+        calibration: str | None = "auto",
         scaling: str | None = None,
         drop: Sequence[str] = (),
         keep: Sequence[str] = (),

@@ -11,16 +11,21 @@ Two maps, for scores F (n, ℓ) that a machine gave to rows it was not trained o
 
 ``auto`` takes the one with the smaller cross-validated log-loss on F itself.
 
-**The predicted class is that of the scores**, always, and it has the largest probability. The machine's parameters were
+**The predicted class is that of the scores**, and it has the largest probability. The machine's parameters were
 chosen, and its error estimated, for the decision arg max F; a map that moved decisions would be a machine of which
 neither is known (and there are data on which it is worse by far). The temperature keeps the order of the scores. The
 matrix map may not: where another class gets a larger probability, the probabilities are replaced by the nearest ones
 (in least squares) that give no class more than the predicted one: it and those above it share their mean.
+
+``decide`` is the exception that is asked for: the matrix map as it is, and the class with the largest probability is
+the predicted one. Least squares on indicators masks classes that lie between others; a linear map of honest scores can
+undo that. Whether it does is a question for cross-validation, which ``mcls fit`` asks.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,8 +34,9 @@ from mcls.solvers.softmax import ridge_deviations, softmax, temperatures
 
 Array = np.ndarray
 
-#: The two maps, and the choice between them.
-CALIBRATIONS = ("temperature", "matrix", "auto")
+#: The two maps, the choice between them, and the map that also decides the class.
+DECIDE = "decide"
+CALIBRATIONS = ("temperature", "matrix", "auto", DECIDE)
 #: Folds of the scores that choose a map.
 _FOLDS = 5
 #: Expected ‖V‖² of the matrix map for scores of unit size; what was best on ten data sets lies between 20 and 100.
@@ -41,18 +47,26 @@ _PRIOR = 60.0
 class ProbabilityMap:
     """A fitted map from scores to probabilities, as arrays."""
 
-    kind: str  # "temperature" or "matrix"
+    kind: str  # "temperature", "matrix" or "decide"
     slope: Array  # () or (ℓ, ℓ)
     offset: Array  # () or (ℓ,)
 
-    def probabilities(self, F: Array) -> Array:
-        """Probabilities (m, ℓ) of the classes from scores F (m, ℓ); arg max is that of the scores."""
-        F = np.asarray(F, dtype=np.float64)
-        classes, F = F.argmax(axis=1), _comparable(F)
+    @property
+    def decides(self) -> bool:
+        """Whether the predicted class is that of the probabilities, not that of the scores."""
+        return self.kind == DECIDE
+
+    def logits(self, F: Array) -> Array:
+        """What the softmax makes probabilities of (m, ℓ), from scores F (m, ℓ)."""
+        F = _comparable(np.asarray(F, dtype=np.float64))
         if self.slope.ndim == 0:
-            Z = self.slope * (F - _finite_top(F))
-        else:
-            Z = np.where(np.isneginf(F), -np.inf, _finite(F) @ self.slope + self.offset)
+            return self.slope * (F - _finite_top(F))
+        return np.where(np.isneginf(F), -np.inf, _finite(F) @ self.slope + self.offset)
+
+    def probabilities(self, F: Array) -> Array:
+        """Probabilities (m, ℓ) of the classes from scores F (m, ℓ); arg max is the predicted class."""
+        Z = self.logits(F)
+        classes = (Z if self.decides else np.asarray(F)).argmax(axis=1)
         return agreeing(softmax(Z.T)[0].T, classes)
 
 
@@ -93,8 +107,8 @@ def calibrate(
         Scores of rows that the machine was not trained on; −∞ for a class that it had not seen.
     y : array (n,)
         Class codes 0..ℓ−1.
-    how : {"auto", "temperature", "matrix"}
-        The map, or the better of the two.
+    how : {"auto", "temperature", "matrix", "decide"}
+        The map, the better of the first two, or the matrix map that also decides the class.
     weights : array (n,), optional
         Weights of the rows; a weight of 2 counts as the row twice.
     folds : array (n,), optional
@@ -115,9 +129,18 @@ def calibrate(
     >>> found.probabilities(np.array([[0.9, 0.1]])).round(2)
     array([[0.94, 0.06]])
     """
-    F = np.asarray(F, dtype=np.float64)
     if how not in CALIBRATIONS:
         raise unknown_name("calibration", how, CALIBRATIONS)
+    kinds = ("temperature", "matrix") if how == "auto" else (how,)
+    found = calibrations(F, y, kinds, weights, folds)
+    return min(found.values(), key=lambda pair: log_loss(y, pair[1], weights))
+
+
+def calibrations(
+    F: Array, y: Array, kinds: Sequence[str], weights: Array | None = None, folds: Array | None = None
+) -> dict[str, tuple[ProbabilityMap, Array]]:
+    """Several kinds of maps at once, each as ``calibrate`` gives it; "matrix" and "decide" are one fit."""
+    F = np.asarray(F, dtype=np.float64)
     if F.ndim != 2 or len(F) != len(y) or not len(F) or np.isnan(F).any() or np.isposinf(F).any():
         raise McLsError(
             f"calibration needs finite scores of every row and class (−∞ for an unknown class); got shape {F.shape} "
@@ -132,20 +155,32 @@ def calibrate(
     t_left = temperatures(scores.G, y, left_out, start=t, tol=1e-3)
     Z = t_left[fold] * scores.G  # (ℓ, n)
     found: dict[str, tuple[ProbabilityMap, Array]] = {}
-    if how != "matrix":
-        found["temperature"] = ProbabilityMap("temperature", t / scores.size, np.zeros(())), Z
-    if how != "temperature":
+    if "temperature" in kinds:
+        plain = ProbabilityMap("temperature", t / scores.size, np.zeros(()))
+        found["temperature"] = plain, agreeing(softmax(Z)[0].T, classes)
+    if "matrix" in kinds or DECIDE in kinds:
         V = scores.deviations(t[None], y, w[None], np.zeros((1, F.shape[1], F.shape[1] + 1)), tol=1e-6)
         V_left = scores.deviations(t_left, y, left_out, V, tol=1e-3)
-        found["matrix"] = scores.matrix_map(t, V[0]), Z + np.einsum("nca,na->cn", V_left[fold], scores.A)
-    judged = [(made, agreeing(softmax(Z)[0].T, classes)) for made, Z in found.values()]
-    return min(judged, key=lambda pair: _log_loss(y, pair[1], w))
+        Z = Z + np.einsum("nca,na->cn", V_left[fold], scores.A)
+        P = softmax(Z)[0].T
+        made = scores.matrix_map(t, V[0])
+        if "matrix" in kinds:
+            found["matrix"] = made, agreeing(P, classes)
+        if DECIDE in kinds:
+            found[DECIDE] = replace(made, kind=DECIDE), agreeing(P, Z.argmax(axis=0))
+    return found
 
 
-def _log_loss(y: Array, P: Array, w: Array) -> float:
-    """Σ −w log p of the true class, p kept within a rounding of 0 and 1."""
+def log_loss(y: Array, P: Array, weights: Array | None = None) -> float:
+    """The mean of −log p of the true class, p kept within a rounding of 0 and 1."""
     eps = np.finfo(P.dtype).eps
-    return float(-w @ np.log(np.clip(P[np.arange(len(y)), y], eps, 1.0 - eps)))
+    return float(-np.average(np.log(np.clip(P[np.arange(len(y)), y], eps, 1.0 - eps)), weights=weights))
+
+
+def temperature_losses(F: Array, y: Array, weights: Array | None = None) -> Array:
+    """The log-loss (points,) of scores F (points, n, ℓ), each point with the temperature that fits it best."""
+    P = temperature_probabilities(F, fit_temperatures(F, y, weights))
+    return np.array([log_loss(y, of_point, weights) for of_point in P])
 
 
 def _comparable(F: Array) -> Array:

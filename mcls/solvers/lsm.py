@@ -137,25 +137,30 @@ def sweep_pairs(
     pairs = class_pairs(n_classes)
     largest = 1.0 if w is None else w.max()
     shifts = np.asarray(gammas, dtype=float) / largest
-    results = [np.full((len(gammas), len(test), len(pairs)), np.nan) for test in tests]
+    results = [np.full((len(gammas), len(pairs), len(test)), np.nan) for test in tests]  # long rows to write
     for p, (a, b) in enumerate(pairs):
         rows = np.flatnonzero((y == a) | (y == b))
         place_of = np.full(len(y), -1)
         place_of[rows] = np.arange(len(rows))
         members = [place_of[test][place_of[test] >= 0] for test in tests]
-        B, root = weigh(K[np.ix_(rows, rows)], None if w is None else w[rows] / largest)
+        K_rows = K[:, rows]
+        B, root = weigh(K_rows[rows], None if w is None else w[rows] / largest)
         spectrum = Spectrum.of(B)
         keeps = spectrum.keeps_digits(shifts)
         if not keeps.any():
             continue
         kept = np.flatnonzero(keeps)
         targets = np.where(y[rows] == a, root, -root)[:, None]
-        for part, solved in spectrum.solved(shifts[kept], targets, members):
+        touched = [k for k, left_out in enumerate(members) if len(left_out)]
+        for part, solved in spectrum.solved(shifts[kept], targets, [members[k] for k in touched]):
             for places, left_out in solved.runs:
                 without = solved.left_out_solutions(left_out, places)[..., 0]  # (γ, k, m)
-                for i, place in enumerate(places):
-                    results[place][kept[part], :, p] = (root * without[:, i]) @ K[np.ix_(tests[place], rows)].T
-    return results
+                for i, place in enumerate(touched[at] for at in places):
+                    results[place][kept[part], p] = (root * without[:, i]) @ K_rows[tests[place]].T
+        whole = spectrum.solve(shifts[kept], targets)[..., 0] if len(touched) < len(tests) else None  # (γ, m)
+        for place in set(range(len(tests))).difference(touched):
+            results[place][kept, p] = (root * whole) @ K_rows[tests[place]].T
+    return [np.swapaxes(values, 1, 2) for values in results]
 
 
 def votes(values: Array, n_classes: int) -> Array:
@@ -175,3 +180,17 @@ def votes(values: Array, n_classes: int) -> Array:
     largest = np.abs(total).max(axis=-1, keepdims=True)
     np.divide(total, largest, out=total, where=largest > 0)
     return score + total / 5  # half-votes differ by at least 1/2 > 2/5
+
+
+def soft_votes(values: Array, n_classes: int) -> Array:
+    """Class scores (..., ℓ) of pairwise values (..., pairs): their sums, no value counting more than one vote.
+
+    Votes say nothing of how sure a pair is, and many classes of a row have equally many; these sums do, and so their
+    probabilities are the better ones.
+    """
+    score = np.zeros((*values.shape[:-1], n_classes))
+    at_most_one = np.clip(values, -1.0, 1.0)
+    for p, (a, b) in enumerate(class_pairs(n_classes)):
+        score[..., a] += at_most_one[..., p]
+        score[..., b] -= at_most_one[..., p]
+    return score

@@ -33,6 +33,11 @@ class VoSVMFit:
     solver: str
 
 
+#: What stands in for Yβ = 0 and the bias of Sec. 4.4: the constraint held or dropped, and the bias averaged over all
+#: support vectors or, as textbooks do, over those below their bound.
+CONSTRAINTS, AVERAGES = ("exact", "none"), ("support", "free")
+
+
 def support(beta: Array) -> Array:
     """Mask (..., n) of the support vectors: βᵢ > ``SUPPORT`` · maxⱼ βⱼ."""
     return beta > SUPPORT * beta.max(axis=-1, keepdims=True, initial=0.0)
@@ -48,6 +53,8 @@ def fit(
     solver: str = "osqp",
     tol: float = 1e-6,
     w: Array | None = None,
+    constraint: str = "exact",
+    averaged: str = "support",
 ) -> VoSVMFit:
     """Solve the dual for one γ.
 
@@ -68,16 +75,18 @@ def fit(
         Largest certified KKT residual accepted without a ``ConvergenceWarning``.
     w : array (n,), optional
         Weights of the rows: the bound of each coefficient is γwᵢ.
+    constraint, averaged : str
+        With a bias: whether Yβ = 0 is imposed, and what the bias is averaged over (``CONSTRAINTS``, ``AVERAGES``).
     """
     w = np.ones(len(y)) if w is None else w
     beta, parts = np.zeros(len(y)), []
-    for rows, problem in _problems(K, y, B, L, bias, solver, tol):
+    for rows, problem in _problems(K, y, B, L, bias and constraint == "exact", solver, tol):
         result = problem.solve(gamma * w[rows])
         beta[rows] = result.beta
         parts.append(result)
     return VoSVMFit(
         beta,
-        average_bias(K, y, B, beta, w) if bias else None,
+        average_bias(K, y, B, beta, w, gamma if averaged == "free" else None) if bias else None,
         max(part.kkt_residual for part in parts),
         sum(part.iterations for part in parts),
         parts[0].solver,
@@ -95,6 +104,8 @@ def sweep(
     solver: str = "osqp",
     tol: float = 1e-6,
     w: Array | None = None,
+    constraint: str = "exact",
+    averaged: str = "support",
 ) -> tuple[list[Array], Array | None]:
     """Out-of-fold class values (γ, |test|, ℓ) of each fold, and the biases (γ, fold, p) where asked for.
 
@@ -106,7 +117,7 @@ def sweep(
     n = len(y)
     w = np.ones(n) if w is None else w
     betas = np.zeros((len(folds), len(gammas), n))
-    for rows, problem in _problems(K, y, B, L, bias, solver, tol):
+    for rows, problem in _problems(K, y, B, L, bias and constraint == "exact", solver, tol):
         whole = problem.path(gammas, w[rows])
         for k, (train, _) in enumerate(folds):
             of_fold = np.zeros(n)
@@ -121,17 +132,23 @@ def sweep(
         values.append(g.reshape(len(test), len(gammas), -1).transpose(1, 0, 2))
     if not bias:
         return values, None
-    biases = [[average_bias(K, y, B, beta, w) for beta in fold] for fold in betas]
+    bounds = gammas if averaged == "free" else [None] * len(gammas)
+    biases = [[average_bias(K, y, B, beta, w, bound) for beta, bound in zip(fold, bounds)] for fold in betas]
     return values, np.asarray(biases).transpose(1, 0, 2)
 
 
-def average_bias(K: Array, y: Array, B: Array, beta: Array, w: Array) -> Array:
-    """b (p,): the mean, with weights w (n,), over the support vectors of bᵢ = yᵢ − Σⱼ βⱼ yⱼ κ(xⱼ, xᵢ) (Sec. 4.4)."""
+def average_bias(K: Array, y: Array, B: Array, beta: Array, w: Array, gamma: float | None = None) -> Array:
+    """b (p,): the mean, with weights w (n,), over the support vectors of bᵢ = yᵢ − Σⱼ βⱼ yⱼ κ(xⱼ, xᵢ) (Sec. 4.4).
+
+    With ``gamma`` only those below their bound γwᵢ count, where there are any.
+    """
     s = np.flatnonzero(support(beta))
     if not len(s):
         return np.zeros(len(B))
     f = K[np.ix_(s, s)] @ (beta[s, None] * B[:, y[s]].T)  # (|s|, p)
-    return np.average(B[:, y[s]].T - f, axis=0, weights=w[s])
+    free = np.ones(len(s), dtype=bool) if gamma is None else beta[s] < gamma * w[s] * (1 - SUPPORT)
+    kept = free if free.any() else np.ones(len(s), dtype=bool)
+    return np.average((B[:, y[s]].T - f)[kept], axis=0, weights=w[s][kept])
 
 
 def _problems(

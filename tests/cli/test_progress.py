@@ -108,7 +108,9 @@ def test_a_failure_is_told_at_once_and_the_end_where_it_is_logged(capsys):
 
 def test_a_search_tells_its_points_and_a_fit_its_folds():
     told = []
-    fitted = fit_table(IRIS, "class", grid=GRID, folds=3, nested=False, on_step=lambda *step: told.append(step))
+    fitted = fit_table(
+        IRIS, "class", "oneLSM", GRID, folds=3, nested=False, on_step=lambda *step: told.append(step)
+    )
     assert told == [*[("grid points", done, 6) for done in (0, 2, 4, 6)], ("fitting to all rows", 0, None)]
     data = fitted.model
     for work in (streaming.predict_table, streaming.judge_table):
@@ -121,7 +123,7 @@ def test_a_search_tells_its_points_and_a_fit_its_folds():
 def test_a_ranking_and_folds_that_scale_tell_theirs(iris):
     told = []
     X, y = iris.X[::3], iris.y[::3]
-    rank(X, y, "paper", ("oneLSM", "ovO"), folds=3, on_step=lambda *step: told.append(step))
+    rank(X, y, "paper", ("oneLSM", "ovO"), folds=3, test=True, on_step=lambda *step: told.append(step))
     assert [step for step in told if "5x2cv" in step[0]] == [("replications of 5x2cv", i, 10) for i in range(10)]
     told.clear()
     folds = stratified_folds(y, 3, 0)

@@ -97,6 +97,40 @@ def test_improvement_threshold_is_a_share_asked_of_both_machines(share, accepted
     assert (len(code.matrix) == 3) == accepted
 
 
+@pytest.mark.parametrize("judged, accepted", [("both", False), ("mean", True)])
+def test_the_mean_of_two_machines_may_be_judged(judged, accepted):
+    X, y = clusters(*XOR)
+
+    def error(left, right):
+        whole = len(left) == len(right)
+        return 0.4 if whole else (0.4 if 0 in left else 0.1)  # one machine is as bad as before
+
+    code = subclass_code(X, y, FLDR, error, Thresholds(performance=0.4 - 1e-9, judged=judged))
+    assert (len(code.matrix) > 2) == accepted
+
+
+@pytest.mark.parametrize(
+    "side, split", [("fewer", 0), ("more", 1), ("scattered", 1), ("larger", 1), ("either", 0)]
+)
+def test_the_side_that_is_split(side, split):
+    """Class 0 is one tight row of points between classes 1 and 2, which no search tells apart first."""
+    X = np.array([[0.0, 0.0], [0.0, 0.1], [0.0, 0.2], [5.0, 0.0], [5.0, 1.0], [5.0, 2.0], [5.0, 3.0]])
+    y = np.array([0, 0, 0, 1, 1, 2, 2])
+    tried = []
+
+    def error(left, right):
+        tried.append((set(y[left]), set(y[right]), len(left), len(right)))
+        return 0.5
+
+    def first(X, codes):
+        return lambda left, right: float(set(left) == {0} or set(right) == {0})
+
+    subclass_code(X, y, first, error, Thresholds(side=side))
+    whole, part = tried[0], tried[1]
+    assert whole == ({0}, {1, 2}, 3, 4)
+    assert part[2] < 3 if split == 0 else part[2] < 4 and part[0] <= {1, 2}
+
+
 def test_accepted_splits_are_split_again():
     # Class 0 has four clusters around and inside class 1's: one cut is not enough.
     X, y = clusters([(0, 0), (2, 0), (4, 0), (6, 0), (1, 0), (3, 0), (5, 0)], [0, 0, 0, 0, 1, 1, 1])

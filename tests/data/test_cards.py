@@ -32,6 +32,7 @@ KNOWN = {
     "artificial-2": (300, 2, 3),
     "artificial-3": (350, 2, 2),
     "artificial-4": (600, 2, 4),
+    "artificial-5": (704, 1200, 7),
 }
 
 

@@ -90,3 +90,14 @@ def test_a_coverage_outside_the_unit_interval_is_refused(coverage):
     made = ConformalSets.fit(np.eye(2), np.array([0, 1]))
     with pytest.raises(McLsError, match="must lie between 0 and 1"):
         made.sets(np.eye(2), coverage)
+
+
+def test_a_row_of_weight_two_counts_as_two_rows():
+    rng = np.random.default_rng(0)
+    P = rng.dirichlet(np.ones(4), 60)
+    y = rng.integers(0, 4, 60)
+    w = rng.integers(0, 4, 60)
+    weighed = ConformalSets.fit(P, y, w.astype(float))
+    repeated = ConformalSets.fit(np.repeat(P, w, axis=0), np.repeat(y, w))
+    for coverage in (0.05, 0.3, 0.5, 0.8, 0.9, 0.999):
+        assert weighed.threshold(coverage) == repeated.threshold(coverage)

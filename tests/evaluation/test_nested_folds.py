@@ -165,7 +165,7 @@ def test_one_search_gives_the_flat_and_the_nested_result(metric):
         np.testing.assert_allclose(flat.fold_values[name], values, rtol=1e-9)
     for here, there in zip(flat.scores[flat.best], alone.scores[alone.best], strict=True):
         np.testing.assert_allclose(here, there, atol=1e-10)
-    ((*outcomes,),) = nested.outcomes(part, task.smoother)
+    ((*outcomes,),) = nested.outcomes(part, task)
     ((*wanted,),) = nested_fold_outcomes(task, [folds], keep_scores=True)
     for outcome, want, (train, _) in zip(outcomes, wanted, folds, strict=True):
         assert outcome.point == want.point

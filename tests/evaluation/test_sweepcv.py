@@ -146,10 +146,18 @@ def test_scoring_of_any_kind():
 def test_what_cannot_be_swept_is_fitted():
     X, y = rows("iris")
     assert not both(LogisticRegression(), {"C": [0.1, 1.0]}, X, y).swept_
-    assert not both(OneLSM(solver="nystrom", n_landmarks=20), GRID, X, y).swept_  # each fit has its own landmarks
+    with pytest.warns(UserWarning, match="every grid point by itself: landmarks that all folds share"):
+        assert not both(OneLSM(solver="nystrom", n_landmarks=20), GRID, X, y).swept_
     ours = both(OneLSM(), GRID, X, y, return_train_score=True)
     assert not ours.swept_
     assert "mean_train_score" in ours.cv_results_
+
+
+def test_a_fault_of_the_sweep_is_not_hidden_by_plain_fits(monkeypatch):
+    X, y = rows("iris")
+    monkeypatch.setattr(OneLSM, "_sweep", lambda self, *args: {}["no such key"])
+    with pytest.raises(KeyError, match="no such key"):
+        SweepCV(OneLSM(), GRID).fit(X, y)
 
 
 def test_points_that_cannot_be_fitted_get_the_error_score():

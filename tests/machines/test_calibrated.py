@@ -60,7 +60,7 @@ def test_the_map_is_fitted_to_scores_out_of_fold(machine, how):
     expected, _ = calibrate(F, CODES, how, folds=fold)
     fitted = clone(machine).set_params(calibration=how).fit(X, CODES)
     assert fitted.probability_map_.kind == expected.kind
-    assert np.allclose(fitted.predict_proba(X), expected.probabilities(fitted.decision_function(X)), atol=1e-8)
+    assert np.allclose(fitted.predict_proba(X), expected.probabilities(fitted._machine_scores(X)), atol=1e-8)
 
 
 def test_folds_are_stratified_and_know_equal_rows_in_any_order():

@@ -257,6 +257,8 @@ def test_mistakes_are_refused_with_what_to_do():
         (DECOC(criterion_sigma=1e-200), "criterion_sigma"),
         (SubECOC(theta_i=1.5), "theta_i must be a share"),
         (SubECOC(theta_s=-1), "theta_s must be a number"),
+        (SubECOC(side="fewest"), "unknown side to split 'fewest'; did you mean 'fewer'"),
+        (SubECOC(judged="worst"), "unknown way to judge a split"),
     ]:
         with pytest.raises(McLsError, match=message):
             machine.fit(X, y)

@@ -9,6 +9,7 @@ from sklearn.linear_model import Ridge
 
 from mcls import OneLSM, OvALSM, OvOLSM, VoLSSVM, VoRLS, VoSVM
 from mcls.data import load_dataset
+from mcls.errors import McLsError
 from mcls.evaluation.scaling import to_range
 from mcls.kernels import kernel_matrix
 from mcls.labelbooks import LABELBOOKS, label_gram, label_vectors
@@ -217,6 +218,21 @@ def test_the_nearest_label_is_found_from_tiny_scores_too():
     for book in ("indicators", "pm1", "alignment", "mincorr"):
         nearest = OneLSM(sigma=2.0**-4, labelbook=book, decision="nearest").fit(X[::2], y[::2])
         assert np.array_equal(nearest.predict(X[1::2]), expected)
+
+
+def test_without_its_constraint_szedmak_s_model_takes_every_labelbook():
+    X, y = load("iris")
+    machine = VoSVM(bias=True, constraint="none", labelbook="pm1", solver="active-set", unit_labels=True).fit(X, y)
+    np.testing.assert_allclose(np.diag(machine.label_gram_), 1.0)
+    assert np.mean(machine.predict(X) == y) > 0.9
+    for wrong, message in (
+        ({"constraint": "non"}, "unknown constraint 'non'; did you mean 'none'"),
+        ({"averaged": "all"}, "unknown average for the bias 'all'"),
+        ({"unit_labels": "yes"}, "unit_labels"),
+        ({"unit_labels": True, "label_kernel": "gaussian"}, "use label_kernel='linear'"),
+    ):
+        with pytest.raises(McLsError, match=message):
+            VoSVM(**wrong).fit(X, y)
 
 
 @pytest.mark.parametrize("cls", [VoLSSVM, VoSVM])

@@ -258,7 +258,7 @@ def test_scikit_learn_calibrates_what_was_chosen(method):
 def test_ranking_orders_by_error_and_tests_the_best_two():
     machines = ("oneLSM:gamma=16", "voLSSVM", "ovO")
     grid = {"gamma": [0.1, 1.0], "sigma": [0.1, 0.5]}
-    found, ranked = ranking.rank(X, Y, grid, machines, folds=5)
+    found, ranked = ranking.rank(X, Y, grid, machines, folds=5, test=True)
     errors = [r.error for r in ranked.machines]
     assert errors == sorted(errors)
     assert sorted(r.machine for r in ranked.machines) == sorted(machines)
@@ -272,7 +272,7 @@ def test_ranking_orders_by_error_and_tests_the_best_two():
 
 
 def test_machines_that_are_one_function_never_differ():
-    _, ranked = ranking.rank(X, Y, GRID, ("oneLSM", "ovA"), folds=3)
+    _, ranked = ranking.rank(X, Y, GRID, ("oneLSM", "ovA"), folds=3, test=True)
     assert [r.machine for r in ranked.machines] == ["oneLSM", "ovA"]
     assert ranked.verdict() == "oneLSM and ovA never differ"
 
@@ -294,12 +294,13 @@ def test_the_verdict_names_the_machine_with_the_smaller_error():
 def test_the_test_of_a_large_table_uses_a_sample(monkeypatch):
     monkeypatch.setattr(ranking, "TEST_ROWS", 60)
     said = []
-    ranking.rank(X, Y, {"gamma": [1.0], "sigma": [0.5]}, ("oneLSM", "ovO"), folds=3, say=said.append)
+    ranking.rank(X, Y, {"gamma": [1.0], "sigma": [0.5]}, ("oneLSM", "ovO"), folds=3, test=True, say=said.append)
     assert said == ["the F-test of the best two uses a stratified sample of 60 rows"]
 
 
 def test_auto_tries_what_the_registry_says():
     assert ranking.AUTO_MACHINES == ("oneLSM", "ovO", "voRLS-beta", "voLSSVM", "lssvm")
+    assert ranking.BEST_MACHINES == ("oneLSM", "ovO:decision=soft")
 
 
 # Folds of the user's -------------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -94,7 +96,11 @@ def test_probabilities_where_they_are_asked_for(frame):
     P = found.predict_proba(X)
     assert np.allclose(P.sum(axis=1), 1)
     assert (found.classes_[P.argmax(axis=1)] == found.predict(X)).mean() > 0.9
-    assert not hasattr(TableClassifier(POINT, folds=3, missing="impute").fit(X, y), "predict_proba")
+    assert not hasattr(
+        TableClassifier(POINT, folds=3, missing="impute", calibration=None).fit(X, y), "predict_proba"
+    )
+    assert inspect.signature(fit_table).parameters["calibration"].default == TableClassifier().calibration
+    assert inspect.signature(fit_table).parameters["machine"].default == TableClassifier().machine
 
 
 def test_numbers_as_an_array_or_a_frame_are_one(tmp_path):

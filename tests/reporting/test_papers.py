@@ -304,6 +304,37 @@ def test_arvanitopoulos_reports_sizes_and_both_readings_of_sigma(tmp_path):
     assert faces.rows[0][0].text == "not run: mcls data import cohn-kanade FOLDER"
 
 
+def test_every_reading_of_sub_ecoc_has_a_row_of_its_own(tmp_path):
+    studies = Studies(tmp_path, is_quick=True)
+    study = studies["arvanitopoulos-readings"]
+    paper = {"balance": (44.3, 51.7), "vowel:rows=all": (22.4, 23.3)}
+    for cell in study.experiment.plan.cells:
+        near = cell.options.get("side") == "larger" and "criterion_sigma" not in cell.options
+        near &= cell.options.get("criterion") == "fqmi"
+        rows, columns = paper.get(cell.dataset.label, (3, 2)) if near else (30, 30)
+        study.experiment.store.write(record(cell, 0.1, facts=[{"rows": rows, "columns": columns}]))
+    (table,) = PAPERS["arvanitopoulos"].table("readings").build(studies)
+    names = [(row[0].text, row[1].text) for row in table.rows]
+    assert len(names) == len(set(names)) == 14
+    assert names[:2] == [("fqmi", "the paper"), ("fqmi", "as in Table 3")]
+    assert [row[1].text for row in table.rows if row[0].text == "fqmi" and row[-2].bold] == ["larger side"]
+
+
+def test_szedmak_s_block_counts_what_lies_in_the_paper_s_bracket(tmp_path):
+    studies = Studies(tmp_path, is_quick=True)
+    for name in ("honeine2013-szedmak", "honeine2013-szedmak-yeast", *RUN):
+        fill(studies[name], lambda cell: 0.30 if cell.options.get("averaged") == "free" else 0.5)
+    (table,) = PAPERS["honeine2013"].table("szedmak").build(studies)
+    row = texts(table, **{"data set": "glass", "labels": "indicators"})
+    assert (row["exact"], row["no constraint, free"], row["no constraint, length one"]) == (
+        "degenerate",
+        "30.00",
+        "–",
+    )
+    assert [entry.text for entry in table.foot[0][5:7]] == ["0 of 7", "0 of 15"]
+    assert table.foot[0][7].text == "2 of 15"  # indicators and consistency on glass
+
+
 def test_pavia_is_not_run_without_its_cube(tmp_path):
     (table,) = PAPERS["noumir2011"].table("pavia").build(Studies(tmp_path))
     assert table.rows[0][0].text == "not run: mcls data fetch pavia-university"

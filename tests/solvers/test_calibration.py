@@ -13,7 +13,14 @@ from scipy.optimize import minimize
 from sklearn.metrics import log_loss
 
 from mcls.errors import McLsError
-from mcls.solvers.calibration import CALIBRATIONS, agreeing, calibrate, fit_temperatures
+from mcls.solvers.calibration import (
+    CALIBRATIONS,
+    agreeing,
+    calibrate,
+    calibrations,
+    fit_temperatures,
+    temperature_losses,
+)
 
 
 def drawn(n=120, ell=4, seed=0, signal=1.5, size=1.0):
@@ -32,12 +39,13 @@ def masked(n=300, seed=0):
 
 def check(F, y, found, P):
     """What holds of every map: probabilities, arg max and no warnings."""
-    for Q, scores in ((P, F), (found.probabilities(F), F)):
+    for Q, scores in ((P, F), (found.probabilities(F), found.logits(F) if found.decides else F)):
         assert Q.shape == F.shape
         assert np.isfinite(Q).all()
         assert (Q >= 0).all()
         np.testing.assert_allclose(Q.sum(axis=1), 1, atol=1e-12)
-        np.testing.assert_array_equal(Q.argmax(axis=1), scores.argmax(axis=1))
+        if not found.decides or Q is not P:  # a row's own map decides its class there
+            np.testing.assert_array_equal(Q.argmax(axis=1), scores.argmax(axis=1))
 
 
 @pytest.mark.parametrize("how", CALIBRATIONS)
@@ -195,3 +203,20 @@ def test_a_map_is_arrays_and_a_word():
 def test_what_cannot_be_calibrated_is_refused(F, y, how, message):
     with pytest.raises(McLsError, match=message):
         calibrate(F, y, how)
+
+
+def test_the_map_that_decides_undoes_masking_and_is_otherwise_the_matrix_map():
+    F, y = masked()
+    found = calibrations(F, y, ("matrix", "decide"))
+    (matrix, _), (made, P) = found["matrix"], found["decide"]
+    assert np.array_equal(made.slope, matrix.slope)
+    assert (F.argmax(axis=1) != y).mean() > 0.25  # the middle class is never predicted
+    assert (P.argmax(axis=1) != y).mean() < 0.05
+    assert (made.probabilities(F).argmax(axis=1) != y).mean() < 0.05
+    assert np.array_equal(matrix.probabilities(F).argmax(axis=1), F.argmax(axis=1))
+
+
+def test_the_losses_of_temperatures_are_those_of_each_point():
+    F, y = drawn()
+    both = temperature_losses(np.stack([F, 3 * F - 1]), y)
+    assert both == pytest.approx([log_loss(y, calibrate(F, y, "temperature")[0].probabilities(F))] * 2, rel=1e-6)

@@ -102,6 +102,28 @@ def test_bias_is_the_average_over_the_support_vectors():
     assert np.abs(Y @ found.beta).max() <= 1e-9
 
 
+@pytest.mark.parametrize("averaged", ["support", "free"])
+def test_without_the_constraint_the_bias_is_an_average_over_the_machine_that_has_none(averaged):
+    D2, y, B, folds = load("iris", "indicators")
+    K, gammas = gaussian(D2, 1.0), [0.25, 4.0]
+    how = {"bias": True, "solver": "active-set", "constraint": "none", "averaged": averaged}
+    values, biases = vosvm.sweep(K, y, B, B.T @ B, folds[:2], gammas, **how)
+    for k, (train, test) in enumerate(folds[:2]):
+        for i, gamma in enumerate(gammas):
+            of_train = K[np.ix_(train, train)]
+            found = vosvm.fit(of_train, y[train], B, B.T @ B, gamma, **how)
+            plain = vosvm.fit(of_train, y[train], B, B.T @ B, gamma, solver="active-set")
+            np.testing.assert_allclose(found.beta, plain.beta)
+            counted = plain.beta > 0
+            if averaged == "free":
+                counted &= plain.beta < gamma * (1 - 1e-6)
+            Y = B[:, y[train]]
+            np.testing.assert_allclose(found.bias, (Y - (Y * plain.beta) @ of_train)[:, counted].mean(axis=1))
+            np.testing.assert_allclose(biases[i, k], found.bias, atol=1e-9)
+            g = class_values(K[np.ix_(test, train)], found.beta, y[train], B.shape[1])
+            np.testing.assert_allclose(values[k][i], g, atol=1e-9)
+
+
 def test_two_classes_with_a_bias_are_the_svm_of_libsvm():
     from sklearn.svm import SVC
 

@@ -231,6 +231,8 @@ class Outcome:
     inner_error: float | None
     values: Mapping[str, float] = field(default_factory=dict)  # of every metric
     inside: Inside | None = None  # where scores were kept
+    probabilities: Array | None = None  # (|test|, ℓ), where they were asked for
+    machine: str = ""  # where that was chosen inside too
 
 
 def choose_and_judge(task: Task, X: Array, split: Fold, inner_folds: Any, seed: int) -> Outcome:

@@ -9,14 +9,14 @@ those of S for the choice inside R: k(k−1)/2 of them and k more (``mcls.solver
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from mcls.errors import McLsError
 from mcls.evaluation.grid import Choice
-from mcls.evaluation.grid_result import GridResult, choose, losses
+from mcls.evaluation.grid_result import GridResult
 from mcls.evaluation.protocols.base import (
     Fold,
     Inside,
@@ -108,26 +108,27 @@ class NestedFolds:
         """Each outer fold chooses by its inner folds, and wants their scores after its own."""
         return [Choice(inner, [place, *inner]) for place, inner in enumerate(self.inner)]
 
-    def outcomes(self, found: GridResult, smoother: Mapping[str, int] | None = None) -> list[list[Outcome]]:
+    def outcomes(self, found: GridResult, task: Task) -> list[list[Outcome]]:
         """What each outer fold of each partition gives at the point that its inner folds choose."""
-        of_metric = found.fold_values[found.metric.name]
         keeps = len(found.kept) == self.n_outer and all(found.kept)
         judged = []
         for place, inner in enumerate(self.inner):
-            best = choose(found.points, losses(found.metric, of_metric[:, inner]), smoother)
+            kept = found.kept[place] if keeps else {}
+            rows = np.concatenate([found.tests[i] for i in inner])
+            of_inner = {i: np.concatenate(scores[1:]) for i, scores in kept.items()} if task.near else {}
+            best = task.settled(found, inner, of_inner, rows)
             values = {name: float(of[best, place]) for name, of in found.fold_values.items()}
-            inside = float(found.fold_errors[best, inner].mean())
+            error = float(found.fold_errors[best, inner].mean())
             codes = found.fold_predictions[place][best]
             point = plain(found.points[best])
-            kept = self._inside(found, place, best) if keeps else None
-            judged.append(Outcome(found.tests[place], codes, values["error"], point, inside, values, kept))
+            inside = self._inside(found, place, kept[best]) if kept else None
+            judged.append(Outcome(found.tests[place], codes, values["error"], point, error, values, inside))
         return [[judged[place] for place in places] for places in self.partitions]
 
-    def _inside(self, found: GridResult, place: int, best: int) -> Inside:
-        own, *inner = found.kept[place][best]
+    def _inside(self, found: GridResult, place: int, scores: Sequence[Array]) -> Inside:
         tests = [found.tests[i] for i in self.inner[place]]
         folds = np.repeat(np.arange(len(tests)), [len(test) for test in tests])
-        return Inside(own, np.concatenate(tests), folds, np.concatenate(inner))
+        return Inside(scores[0], np.concatenate(tests), folds, np.concatenate(scores[1:]))
 
 
 def search_with_nested(
@@ -193,7 +194,7 @@ def nested_fold_outcomes(
         n_threads=n_threads,
         on_step=task.on_step,
     )
-    return nested.outcomes(found, task.smoother)
+    return nested.outcomes(found, task)
 
 
 def spread_of(outcomes: Sequence[Sequence[Outcome]]) -> list[float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mcls.papers.arvanitopoulos.agreement import verdicts
+from mcls.papers.arvanitopoulos.readings import READINGS, SPEED
 from mcls.papers.arvanitopoulos.tables import TABLE2, TABLE3
 from mcls.reporting.paper import Paper
 from mcls.reporting.plots import Plot
@@ -13,7 +14,7 @@ PAPER = Paper(
     "arvanitopoulos",
     "Arvanitopoulos, Bouzas, Tefas (2010): Subclass error correcting output codes using Fisher's linear discriminant "
     "ratio",
-    (TABLE2, TABLE3),
+    (TABLE2, TABLE3, READINGS, SPEED),
     (
         Plot(
             "codes",

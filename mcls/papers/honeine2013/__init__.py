@@ -5,6 +5,7 @@ from __future__ import annotations
 from mcls.papers.honeine2013.agreement import verdicts
 from mcls.papers.honeine2013.ftest import FTEST
 from mcls.papers.honeine2013.other_readings import READINGS
+from mcls.papers.honeine2013.szedmak import SZEDMAK
 from mcls.papers.honeine2013.table4 import CLAIMS, TABLE4
 from mcls.papers.honeine2013.times import TABLE5, TABLE6
 from mcls.reporting.paper import Paper
@@ -17,7 +18,7 @@ PAPER = Paper(
     "honeine2013",
     "Honeine, Noumir, Richard (2013): Multiclass classification machines with the complexity of a single binary "
     "classifier",
-    (TABLE4, READINGS, CLAIMS, TABLE5, TABLE6, FTEST),
+    (TABLE4, READINGS, SZEDMAK, CLAIMS, TABLE5, TABLE6, FTEST),
     (
         Plot(
             "overview",
