@@ -15,6 +15,7 @@ from mcls.machines.labels import LabelMachine, decide, gammas_of
 from mcls.machines.weighted import ClassWeight, WeightedMachine
 from mcls.parameters import Check, Choice, Positive, Whole
 from mcls.solvers import inverse, lanczos, lsm, nystrom
+from mcls.solvers.calibration import DECIDE
 from mcls.solvers.lanczos import Certified
 from mcls.solvers.landmarks import LANDMARKS, choose_landmarks
 from mcls.solvers.quick_classes import certain_classes
@@ -91,7 +92,7 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
         (:mod:`mcls.solvers.quick_classes`).
         """
         check_is_fitted(self)
-        if self.kernel != "gaussian" or self.decision != "max":
+        if self.kernel != "gaussian" or self.decision != "max" or self.calibration == DECIDE:
             return super().predict(X)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         if len(X) * len(self.X_fit_) < _MANY_VALUES:
