@@ -139,6 +139,11 @@ def as_texts(array: Any) -> tuple[Any, list[str]]:
 
 def cell_texts(array: Any) -> list[str]:
     """The values of an array as texts, empty where one is missing."""
+    import pyarrow as pa
+
+    plain = pa.types.is_floating(array.type) or pa.types.is_integer(array.type)
+    if plain and not array.null_count:
+        return list(map(str, array.to_numpy(zero_copy_only=False).tolist()))
     return _texts(array.to_pylist())
 
 

@@ -121,7 +121,7 @@ def _arrow(path: Path, names: list[str], wanted: list[str], numbers: set[str]) -
 
         def cells(batch: dict[str, object] = batch) -> list[list[str]]:
             texts = [cell_texts(batch[name]) for name in names]
-            return [list(row) for row in zip(*texts)]
+            return list(map(list, zip(*texts)))
 
         yield Raw(range(row + 1, row + n + 1), columns, cells, None)
         row += n

@@ -7,7 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from mcls.evaluation.grid_result import GridResult
+from mcls.machines.lsm import OneLSM
 from mcls.models.passes import kernel_of
+from mcls.models.training_rows import Say, TrainingRows
+from mcls.seeds import derive
 from mcls.solvers import inverse, lsm, nystrom
 
 Array = np.ndarray
@@ -79,3 +83,19 @@ def compare_with_exact(estimator: Any, Z: Array, X: Array, y: Array, folds: Arra
         float((classes[1] != y).mean()),
         float(min(1.0, (P**2).sum() / own.sum())),
     )
+
+
+def closeness_notes(estimator: Any, data: TrainingRows, found: GridResult, say: Say | None) -> list[str]:
+    """How far a machine with landmarks is from the exact one, as a note; nothing of any other machine."""
+    if type(estimator) is not OneLSM or not estimator.folds_together or len(estimator.X_fit_) >= len(data.X):
+        return []
+    folds = np.zeros(found.n_rows, dtype=np.intp)
+    for f, test in enumerate(found.tests):
+        folds[test] = f
+    some = np.random.default_rng(derive(data.seed, "closeness")).permutation(found.n_rows)[:ROWS]
+    rows = data.rows[some]
+    codes = np.unique(data.codes[rows], return_inverse=True)[1]
+    told = str(compare_with_exact(estimator, estimator.X_fit_, data.X[rows], codes, folds[some], len(data.X)))
+    if say is not None:
+        say(told)
+    return [told]

@@ -18,14 +18,12 @@ from mcls.evaluation.permutations import (
 )
 from mcls.evaluation.protocols import Outcome
 from mcls.evaluation.scoring import mean_over_folds
-from mcls.machines.lsm import OneLSM
 from mcls.models import grids
 from mcls.models.candidates import Candidate
-from mcls.models.closeness import ROWS, compare_with_exact
+from mcls.models.closeness import closeness_notes
 from mcls.models.contest import Standing, standings
 from mcls.models.selected import Selection
 from mcls.models.training_rows import Say, TrainingRows
-from mcls.seeds import derive
 from mcls.solvers.calibration import DECIDE
 from mcls.specs import format_spec, parse_spec
 
@@ -86,7 +84,7 @@ def finish(
         estimator.set_params(calibration=None)  # the scores that calibrate are known already
     weights = {} if data.weights is None else {"sample_weight": data.weights}
     estimator.fit(data.table, data.classes[data.codes], **weights)
-    remarks += _closeness(estimator, data, found, say)
+    remarks += closeness_notes(estimator, data, found, say)
     tested, order = in_order(found)
     names = [metric.name for metric in candidate.task.metrics]
     codes = np.concatenate([codes[found.best] for codes in found.fold_predictions])[order]
@@ -153,22 +151,6 @@ def spec_with(candidate: Candidate, standing: Standing) -> str:
     """The machine as it would be named to get it again, with the map that decides."""
     name, options = parse_spec(candidate.machine)
     return format_spec(name, {**options, "calibration": DECIDE}) if standing.decides else candidate.machine
-
-
-def _closeness(estimator: Any, data: TrainingRows, found: GridResult, say: Say | None) -> list[str]:
-    """How far a machine with landmarks is from the exact one, as a note; nothing of any other machine."""
-    if type(estimator) is not OneLSM or not estimator.folds_together or len(estimator.X_fit_) >= len(data.X):
-        return []
-    folds = np.zeros(found.n_rows, dtype=np.intp)
-    for f, test in enumerate(found.tests):
-        folds[test] = f
-    some = np.random.default_rng(derive(data.seed, "closeness")).permutation(found.n_rows)[:ROWS]
-    rows = data.rows[some]
-    codes = np.unique(data.codes[rows], return_inverse=True)[1]
-    told = str(compare_with_exact(estimator, estimator.X_fit_, data.X[rows], codes, folds[some], len(data.X)))
-    if say is not None:
-        say(told)
-    return [told]
 
 
 def _map_folds(found: GridResult, tested: Array) -> Array | None:

@@ -45,6 +45,7 @@ from mcls.models.passes import Job, Scored, Scorer, Together, kernel_of, make_la
 from mcls.models.resuming import Progress, fingerprint_of
 from mcls.models.spreading import Here, Workers
 from mcls.models.training_rows import Say
+from mcls.solvers.calibration import DECIDE
 from mcls.solvers.gram_sums import Kernel, Sums, fold_coefficients, whole_coefficients
 from mcls.solvers.landmarks import choose_landmarks
 from mcls.specs import format_spec, parse_spec
@@ -86,6 +87,8 @@ def why_not(settings: Settings) -> str | None:
     estimator = named_machine(settings.machine)[1]
     if type(estimator) is not OneLSM or parse_spec(settings.machine)[1].get("solver") == "exact":
         return "only oneLSM with landmarks can be fitted"
+    if DECIDE in (settings.calibration, estimator.calibration):
+        return "scores decide the class, not a calibrated map"
     if settings.class_weight is not None or estimator.class_weight is not None:
         return "classes have no weights"
     if settings.costs is not None or any(m.need != "classes" for m in read_metrics(settings.metric, None)):
@@ -116,17 +119,13 @@ class _Fit:
         say: Say | None, on_step: OnStep | None,
     ) -> None:  # fmt: skip
         self.began = time.monotonic()
-        self.parts, self.rules, self.settings, self.workers, self.progress = (
-            parts,
-            rules,
-            settings,
-            workers,
-            progress,
-        )
+        self.parts, self.rules, self.settings = parts, rules, settings
+        self.workers, self.progress = workers, progress
         self.entry, self.estimator, self.options = named_machine(settings.machine)
         self.metrics: tuple[Metric, ...] = read_metrics(settings.metric, None)
         self.pieces: list[Piece] = parts.pieces()
-        self._say, self.on_step, self.notes = say, on_step, []  # type: ignore[var-annotated]
+        self._say, self.on_step = say, on_step
+        self.notes: list[str] = []
 
     def note(self, text: str) -> None:
         """Keep a note, and tell it."""

@@ -116,6 +116,7 @@ class Found:
 
     def _calibrate(self, estimator: Any, chosen: Tried, at: int) -> ConformalSets | None:
         """Give the machine probabilities by the scores of the sample out of fold."""
+        estimator.set_params(calibration=self.calibration)
         if self.calibration is None:
             return None
         sample = self.sample
@@ -126,11 +127,10 @@ class Found:
             F[sample.folds == f] = scorer.scores(sample.X[sample.folds == f], f)[0]
         folds = np.unique(sample.folds % 5, return_inverse=True)[1]
         made, P = calibrate(F, sample.y, self.calibration, sample.weights, folds if folds.any() else None)
-        estimator.set_params(calibration=self.calibration)
         estimator.probability_map_ = made
         if self.rows > len(sample.y):
             self.note(f"probabilities are calibrated on a sample of {len(sample.y)} rows, out of fold")
-        return ConformalSets.fit(P, sample.y)
+        return ConformalSets.fit(P, sample.y, sample.weights)
 
     def _facts(self, selection: Selection, confusion: Confusion, scored: Scored) -> Facts:
         parts, classes = self.job.parts, self.job.classes

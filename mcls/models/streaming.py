@@ -71,7 +71,7 @@ class Chunk(NamedTuple):
     def write(self, out: IO[str], delimiter: str, more: Sequence[Sequence[str]]) -> None:
         """Write the rows again, each with one cell more of every column of ``more``."""
         if self.raw.text is None:
-            rows = [[*cells, *new] for cells, new in zip(self.raw.cells(), zip(*more))]
+            rows = map(operator.add, self.raw.cells(), map(list, zip(*more)))
             csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(rows)
             return
         added = io.StringIO(newline="")

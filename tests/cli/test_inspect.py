@@ -15,7 +15,7 @@ IRIS = datasets_dir() / "iris.csv"
 
 
 def test_a_table_model(tmp_path):
-    fitted = fit_table(IRIS, "class", grid={"gamma": [0.125], "sigma": [1.0, 2.0]}, folds=3, nested=True)
+    fitted = fit_table(IRIS, "class", "oneLSM", grid={"gamma": [0.125], "sigma": [1.0, 2.0]}, folds=3, nested=True)
     mcls.save(fitted.model, tmp_path / "m.mcls")
     code, out, err = call("inspect", tmp_path / "m.mcls")
     assert (code, err) == (0, "")

@@ -96,7 +96,7 @@ def test_fit_prints_the_error_of_a_test_table_and_the_metric_that_chose(made, ca
     plain = tmp_path / "plain.mcls"
     call(capsys, "fit", train, "-o", plain, *GRID, *DROP, "--no-probabilities")
     assert not mcls.load(plain).has_probabilities
-    refused(capsys, "has no probabilities; fit it again without", "predict", plain, test, "--proba")
+    refused(capsys, "has no probabilities; fit", "predict", plain, test, "--proba")
     refused(capsys, "has no probabilities", "predict", plain, test, "--coverage", "0.9")
     for coverage in ("0", "1", "90", "nan"):
         refused(capsys, "between 0 and 1", "predict", model, test, "--coverage", coverage)

@@ -30,7 +30,9 @@ def test_looking_something_up_imports_nothing_heavy(command):
 
 @pytest.mark.parametrize("more", [[], ["--json"], ["--card", "-"]], ids=str)
 def test_inspecting_a_model_imports_nothing_heavy(tmp_path, more):
-    model = fit_table(datasets_dir() / "iris.csv", "class", grid={"gamma": [1.0], "sigma": [1.0]}, folds=2).model
+    model = fit_table(
+        datasets_dir() / "iris.csv", "class", "oneLSM", grid={"gamma": [1.0], "sigma": [1.0]}, folds=2
+    ).model
     save(model, tmp_path / "m.mcls")
     command = [sys.executable, "-c", SCRIPT, "inspect", str(tmp_path / "m.mcls"), *more]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)

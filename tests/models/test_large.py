@@ -178,6 +178,7 @@ def test_the_sample_is_not_the_table(table, monkeypatch):
     [
         ({"machine": "auto"}, "not ranked"),
         ({"machine": "ovO"}, "only oneLSM"),
+        ({"machine": "oneLSM:calibration=decide"}, "scores decide"),
         ({"machine": "oneLSM:solver=exact"}, "only oneLSM"),
         ({"class_weight": "balanced"}, "no weights"),
         ({"metric": "log-loss"}, "metrics of classes"),

@@ -54,3 +54,12 @@ def test_equal_scores_are_never_certain():
     a = np.ones((100, 2))
     assert not certain_classes(X, X, a, 1.0)[1].any()
     assert not certain_classes(np.full((3, 6), 1e200), X, a * [1, 2], 1.0)[1].any()
+
+
+def test_a_map_that_decides_still_does(monkeypatch):
+    X, y = rows(300)
+    machine = OneLSM(sigma=2.0, gamma=1.0, calibration="decide").fit(X, y)
+    wanted = machine.predict(X)
+    monkeypatch.setattr(machines, "_MANY_VALUES", 0)
+    assert np.array_equal(machine.predict(X), wanted)
+    assert np.array_equal(machine.predict_proba(X).argmax(axis=1), wanted)
