@@ -8,7 +8,7 @@ import re
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -132,7 +132,18 @@ class Processes(Futures):
     def close(self, stop: bool) -> None:
         """End the processes if they are at work; otherwise the next run finds them warm."""
         if stop and self._executor is not None:
-            self._executor.shutdown(wait=True, kill_workers=True)
+            with _threads_silenced():
+                self._executor.shutdown(wait=True, kill_workers=True)
+
+
+@contextlib.contextmanager
+def _threads_silenced() -> Iterator[None]:
+    """Print no traceback of other threads: loky's own may trip over a process that is killed under its hands."""
+    before, threading.excepthook = threading.excepthook, lambda args: None
+    try:
+        yield
+    finally:
+        threading.excepthook = before
 
 
 def _end_with(parent: int) -> None:
