@@ -12,7 +12,7 @@ from mcls.evaluation.folds import stratified_folds
 from mcls.evaluation.grid import search
 from mcls.evaluation.scaling import to_range
 from mcls.kernels import kernel_matrix
-from mcls.machines import base
+from mcls.machines import kernel_machine
 from mcls.solvers import lsm, nystrom
 from mcls.solvers.landmarks import LANDMARKS, choose_landmarks
 
@@ -172,7 +172,7 @@ def test_prediction_in_blocks_equals_prediction_at_once(glass, kernel, monkeypat
     X, y = glass
     machine = OneLSM(kernel=kernel, gamma=0.1).fit(X[::2], y[::2])
     at_once = machine.decision_function(X)
-    monkeypatch.setattr(base, "_SCORED_VALUES", 10 * len(machine.X_fit_) + 1)
+    monkeypatch.setattr(kernel_machine, "_SCORED_VALUES", 10 * len(machine.X_fit_) + 1)
     assert np.allclose(machine.decision_function(X), at_once, rtol=0, atol=1e-10 * np.abs(at_once).max())
 
 
