@@ -286,7 +286,7 @@ class _Question:
             with _blas_threads(n_threads):
                 yield from (end(fixed, path, begin(fixed)) for fixed, path in paths)
             return
-        with ThreadPoolExecutor(n_threads) as pool:
+        with threadpool_limits(1), ThreadPoolExecutor(n_threads) as pool:  # threads of BLAS would fight with these
             # Halves of a width are smaller pieces to share; few enough are under way that memory does not matter.
             begun: deque[tuple[dict[str, Any], Path, Future[Any]]] = deque()
             ended = []
