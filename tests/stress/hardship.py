@@ -208,7 +208,7 @@ class HardPlaces(Attack):
 
     name = "hardship"
     what = "full disks, no permission, closed pipes, little memory, odd variables and locales"
-    short = 10
+    short = 5
 
     def prepare(self, place: Place) -> None:
         """The files that each command leaves in a good place."""

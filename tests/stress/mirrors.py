@@ -34,7 +34,7 @@ class Mirrors(Mutated):
     name = "mirrors"
     what = "hostile answers of a mirror to data fetch"
     full = 800
-    short = 10
+    short = 5
     lanes = 4  # most of the time is spent waiting for the network
 
     def prepare(self, place: Place) -> None:

@@ -55,7 +55,7 @@ class Poison(Attack):
     name = "poison"
     what = "hostile texts in stores, configs and tables through report and run; the page opened in Chromium"
     full = 40
-    short = 3
+    short = 1
     shuffled = False  # a report takes long
 
     def prepare(self, place: Place) -> None:

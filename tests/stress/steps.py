@@ -129,7 +129,7 @@ class RunSteps(Steps):
 
     name = "run-steps"
     what = "mcls run killed, stopped or refused the disk at each call that writes"
-    short = 12
+    short = 4
     beginnings = ("empty", "half", "fresh")
     said_to_go_on = True
 
