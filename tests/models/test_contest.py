@@ -125,6 +125,12 @@ def test_without_probabilities_no_map_decides_and_with_many_rows_one_machine_is_
     assert found.probabilities is None
     assert not any("decide" in line.machine for line in ranking.machines)
     assert len(ranking.machines) == len(BEST_MACHINES)
+    with monkeypatch.context() as few:
+        few.setattr("mcls.models.ranking.CONTEST_ROWS", 60)
+        assert [line.machine for line in rank(X, y, GRID, folds=3)[1].machines] == ["oneLSM"]
+        assert (
+            len(rank(X, y, GRID, ("oneLSM", "ovA"), folds=3)[1].machines) == 2
+        )  # those that are asked for compete
     monkeypatch.setattr("mcls.models.candidates.SWEEP_ROWS", 60)
     monkeypatch.setattr(OneLSM, "certifier", lambda self, n: None if n < 100 else False)
     said = []
