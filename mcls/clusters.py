@@ -6,6 +6,7 @@ Every worker must have the versions that this process has, or its results might 
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import signal
 import threading
@@ -99,6 +100,7 @@ def quiet() -> Iterator[None]:
     try:
         yield
     finally:
+        gc.collect()  # asyncio speaks of a task that nobody waited for when it is collected: now, not later
         for name, level in before.items():
             logging.getLogger(name).setLevel(level)
 
