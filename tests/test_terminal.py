@@ -14,7 +14,7 @@ import pytest
 
 import mcls
 from mcls.cli.app import main
-from mcls.cli.show import print_table
+from mcls.cli.printing import print_table
 from mcls.models.fitting import fit_table
 from mcls.resources import datasets_dir
 from mcls.terminal import READER_LEFT, echo, make_console, output

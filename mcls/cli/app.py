@@ -17,12 +17,12 @@ from mcls.cli.fit import fit
 from mcls.cli.init import init
 from mcls.cli.inspect import inspect
 from mcls.cli.machines import labelbooks, machines
-from mcls.cli.plain import App, UsageError, explain_usage, respect_no_color
 from mcls.cli.plot import plot
 from mcls.cli.predict import predict
 from mcls.cli.report import report
 from mcls.cli.run import run
 from mcls.cli.tables import tables
+from mcls.cli.typer_app import App, UsageError, explain_usage, respect_no_color
 from mcls.cli.validate import validate
 from mcls.errors import McLsError
 from mcls.terminal import echo, patient_streams

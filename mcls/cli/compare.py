@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mcls.cli.completing import dataset_names_or_tables, machine_names
-from mcls.cli.documents import Json
-from mcls.cli.run import Engine, Jobs, Out
+from mcls.cli.options import Engine, Fresh, Jobs, Json, Out, seed_option
 from mcls.terminal import echo
 
 if TYPE_CHECKING:
@@ -72,11 +71,13 @@ def compare(
     ] = None,
     alpha: Annotated[float, typer.Option(min=0.0001, max=0.5, help="Level of the tests.")] = 0.05,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the splits.")] = 0,
-    engine: Annotated[Engine, typer.Option(help="Exact shortcuts, or one fit per fold and point.")] = Engine.fast,
+    seed: Annotated[int, seed_option("Seed of the splits.")] = 0,
+    engine: Annotated[
+        Engine, typer.Option(help="Exact shortcuts, or one fit per fold and grid point.")
+    ] = Engine.fast,
     out: Out = Path("results"),
     jobs: Jobs = 0,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Compute everything, whatever is there.")] = False,
+    fresh: Fresh = False,
     as_json: Json = False,
 ) -> None:
     """Compare machines by five replications of two-fold cross-validation, parameters chosen inside each half.
@@ -101,9 +102,9 @@ def compare(
     all statistics, p-values and verdicts), machines.csv (every machine with errors, choices and times), summary.md
     (both) and with more than two machines ranking.csv. --csv prints one table: the pairs where there are any.
     """
+    from mcls.cli.printing import print_csv, print_damaged, print_failures, print_note, print_table
     from mcls.cli.progress import CellProgress
     from mcls.cli.run import cores, resumable
-    from mcls.cli.show import print_csv, print_damaged, print_failures, print_note, print_table
     from mcls.errors import McLsError
     from mcls.experiments.compare import (
         DEFAULT_DATASETS,
@@ -188,7 +189,7 @@ def compare(
 
 
 def _print_stored(found: StoredComparison, alpha: float, csv: bool) -> None:
-    from mcls.cli.show import print_csv, print_table
+    from mcls.cli.printing import print_csv, print_table
     from mcls.errors import McLsError
     from mcls.experiments.compare import ranking_words
     from mcls.experiments.stored import stored_tables

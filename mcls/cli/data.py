@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mcls.cli.completing import dataset_names
-from mcls.cli.documents import Json, print_json
-from mcls.cli.plain import App
+from mcls.cli.documents import print_json
+from mcls.cli.options import Json
+from mcls.cli.typer_app import App
 from mcls.errors import McLsError
 from mcls.terminal import echo, make_console, output
 

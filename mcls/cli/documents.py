@@ -9,17 +9,13 @@ import json
 import math
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mcls.experiments.compare import Comparison, Pair
     from mcls.models.fitting import Fitted
     from mcls.models.judging import Confusion
     from mcls.models.table import TableModel
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document (docs/json.md has its keys).")]
 
 #: Raised where a key changes its meaning or goes; new keys may come at any time.
 VERSION = 1

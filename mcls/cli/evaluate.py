@@ -5,12 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from mcls.cli.documents import Json
-from mcls.cli.guard import Force
-from mcls.cli.own_tables import Decimal, Delimiter, Encoding, Strict, from_standard_input
-from mcls.cli.predict import Model
+from mcls.cli.options import Decimal, Delimiter, Encoding, Force, Json, Labelled, Model, Strict, picture_option
 
 if TYPE_CHECKING:
     from mcls.data.formats import TableFormat
@@ -20,21 +15,10 @@ if TYPE_CHECKING:
 
 def evaluate(
     model: Model,
-    table: Annotated[
-        Path,
-        typer.Argument(
-            metavar="LABELLED.csv",
-            help="A table with the class column too; - is standard input.",
-            callback=from_standard_input,
-        ),
-    ],
+    table: Labelled,
     picture: Annotated[
         Path | None,
-        typer.Option(
-            "--picture",
-            metavar="FILE.png",
-            help="Also draw the confusion matrix, and of probabilities reliability and ROC (.png, .svg or .pdf).",
-        ),
+        picture_option("the confusion matrix, and of probabilities reliability and ROC"),
     ] = None,
     force: Force = False,
     strict: Strict = False,
@@ -56,19 +40,17 @@ def evaluate(
     Example: mcls evaluate flowers.mcls labelled.csv --picture confusion.png
     """
     from mcls.cli.documents import print_json
-    from mcls.cli.guard import check_output, interruptible
+    from mcls.cli.outputs import check_drawing, interruptible
+    from mcls.cli.printing import print_note, print_table
     from mcls.cli.progress import Steps
-    from mcls.cli.show import print_note, print_table
     from mcls.data.formats import TableFormat
-    from mcls.models.judging import check_picture, show_metrics
+    from mcls.models.judging import show_metrics
     from mcls.models.saving import load_table_model
     from mcls.models.streaming import Care, judge_table
     from mcls.terminal import echo
 
     form = TableFormat(delimiter, decimal, encoding)
-    if picture is not None:
-        check_output(picture, model, table, kind="picture", force=force)
-        check_picture(picture)
+    check_drawing(picture, model, table, force=force)
     loaded = load_table_model(model)[0]
     with interruptible("nothing was written; the same command starts again"):
         with Steps() as on_step:

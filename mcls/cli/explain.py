@@ -7,29 +7,27 @@ from typing import Annotated
 
 import typer
 
-from mcls.cli.documents import Json
-from mcls.cli.guard import Force
-from mcls.cli.own_tables import Decimal, Delimiter, Encoding, from_standard_input
-from mcls.cli.predict import Model
+from mcls.cli.options import (
+    Decimal,
+    Delimiter,
+    Encoding,
+    Force,
+    Json,
+    Labelled,
+    Model,
+    picture_option,
+    seed_option,
+)
 
 
 def explain(
     model: Model,
-    table: Annotated[
-        Path,
-        typer.Argument(
-            metavar="LABELLED.csv",
-            help="A table with the class column too; - is standard input.",
-            callback=from_standard_input,
-        ),
-    ],
-    picture: Annotated[
-        Path | None, typer.Option("--picture", metavar="FILE.png", help="Also draw bars (.png, .svg or .pdf).")
-    ] = None,
+    table: Labelled,
+    picture: Annotated[Path | None, picture_option("bars")] = None,
     force: Force = False,
     repeats: Annotated[int, typer.Option(min=1, max=1000, help="Permutations of each column.")] = 10,
     rows: Annotated[int, typer.Option(min=10, max=10**6, help="Rows at most, drawn at random.")] = 2000,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the permutations and the sample.")] = 0,
+    seed: Annotated[int, seed_option("Seed of the permutations and the sample.")] = 0,
     delimiter: Delimiter = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
@@ -44,19 +42,16 @@ def explain(
     Example: mcls explain flowers.mcls labelled.csv --picture importance.png
     """
     from mcls.cli.documents import print_json
-    from mcls.cli.guard import check_output, interruptible
+    from mcls.cli.outputs import check_drawing, interruptible
+    from mcls.cli.printing import print_note, print_table
     from mcls.cli.progress import Steps
-    from mcls.cli.show import print_note, print_table
     from mcls.data.formats import TableFormat
     from mcls.models.explaining import explain_table
-    from mcls.models.judging import check_picture
     from mcls.models.saving import load_table_model
     from mcls.terminal import echo
 
     form = TableFormat(delimiter, decimal, encoding)
-    if picture is not None:
-        check_output(picture, model, table, kind="picture", force=force)
-        check_picture(picture)
+    check_drawing(picture, model, table, force=force)
     loaded = load_table_model(model)[0]
     with interruptible("nothing was written; the same command starts again"):
         with Steps() as on_step:

@@ -7,19 +7,13 @@ from typing import Annotated
 
 import typer
 
-from mcls.cli.completing import experiment_names
-from mcls.cli.guard import STANDARD_OUTPUT, Force, beside, check_output, open_output, output_option
-from mcls.cli.run import Out
+from mcls.cli.options import Force, Out, experiment_argument, output_option
+from mcls.cli.outputs import STANDARD_OUTPUT, beside, check_output, open_output
 from mcls.terminal import counted, echo
 
 
 def export(
-    experiment: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME", help="An experiment or a suite in DIR, or a config.", autocompletion=experiment_names
-        ),
-    ],
+    experiment: Annotated[str, experiment_argument()],
     output: Annotated[Path, output_option("Where the table goes: .csv or .parquet")],
     predictions: Annotated[
         bool, typer.Option("--predictions", help="One row per predicted row of the data instead.")
@@ -33,7 +27,7 @@ def export(
 
     Examples: mcls export mine -o results.csv, mcls export mine --predictions -o predictions.parquet
     """
-    from mcls.cli.show import print_damaged
+    from mcls.cli.printing import print_damaged
     from mcls.reporting.board import find_board
     from mcls.reporting.export import check_suffix, predictions_table, results_table, to_bytes
     from mcls.reporting.studies import Studies

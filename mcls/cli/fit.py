@@ -12,21 +12,24 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mcls.cli.completing import machine_names_or_auto
-from mcls.cli.documents import Json
-from mcls.cli.guard import Force, output_option
-from mcls.cli.own_tables import (
+from mcls.cli.options import (
     Categorical,
     Decimal,
     Delimiter,
     Drop,
     Encoding,
+    Force,
     Header,
+    Jobs,
+    Json,
     Keep,
     Missing,
     Ordinal,
-    tables_from_standard_input,
+    Scheduler,
+    output_option,
+    seed_option,
 )
-from mcls.cli.run import Jobs
+from mcls.cli.standard_input import tables_from_standard_input
 from mcls.errors import McLsError
 
 if TYPE_CHECKING:
@@ -163,7 +166,7 @@ def fit(
             metavar="K", help="Folds of the cross-validation; loo leaves out one row at a time, logo one group."
         ),
     ] = "10",
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of folds and samples.")] = 0,
+    seed: Annotated[int, seed_option("Seed of folds and samples.")] = 0,
     budget: Annotated[
         str | None,
         typer.Option(metavar="60s", help="Time that the fit may take, which chooses the number of landmarks."),
@@ -174,9 +177,7 @@ def fit(
     backend: Annotated[
         Backend, typer.Option(help="Threads of this process, or a Dask cluster that reads a large table.")
     ] = Backend.threads,
-    scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Of a running Dask scheduler (implies dask).")
-    ] = None,
+    scheduler: Scheduler = None,
     jobs: Jobs = 0,
     as_json: Json = False,
 ) -> None:
@@ -209,9 +210,9 @@ def fit(
     Example: mcls fit flowers.csv --target species -o flowers.mcls
     """
     from mcls.cli.documents import fit_content, print_json
-    from mcls.cli.guard import STANDARD_OUTPUT, beside, check_output, interruptible, open_output
+    from mcls.cli.outputs import STANDARD_OUTPUT, beside, check_output, interruptible, open_output
+    from mcls.cli.printing import print_note
     from mcls.cli.progress import Steps
-    from mcls.cli.show import print_note
     from mcls.data.formats import ColumnRules, TableFormat
     from mcls.evaluation.folds import EQUAL_ROWS, parse_folds
     from mcls.evaluation.statistics import wilson
@@ -311,8 +312,7 @@ def _workers(backend: Backend, scheduler: str | None, jobs: int) -> Iterator[Wor
 def _print(fitted: Fitted, automatic_grid: bool) -> None:
     import numpy as np
 
-    from mcls.cli.own_tables import kind_counts
-    from mcls.cli.show import print_table
+    from mcls.cli.printing import kind_counts, print_table
     from mcls.errors import printable
     from mcls.evaluation.statistics import honest_interval, wilson
     from mcls.models.judging import show_error, show_interval, show_metrics

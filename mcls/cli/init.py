@@ -7,8 +7,19 @@ from typing import Annotated
 
 import typer
 
-from mcls.cli.guard import Force, output_option
-from mcls.cli.own_tables import Categorical, Decimal, Delimiter, Drop, Encoding, Header, Keep, Missing, Ordinal
+from mcls.cli.options import (
+    Categorical,
+    Decimal,
+    Delimiter,
+    Drop,
+    Encoding,
+    Force,
+    Header,
+    Keep,
+    Missing,
+    Ordinal,
+    output_option,
+)
 
 
 def init(
@@ -36,7 +47,7 @@ def init(
 
     Example: mcls init flowers.csv --target species -o flowers.yaml
     """
-    from mcls.cli.guard import STANDARD_OUTPUT, check_output, open_output
+    from mcls.cli.outputs import STANDARD_OUTPUT, check_output, open_output
     from mcls.data.formats import ColumnRules, TableFormat
     from mcls.experiments.starter import make_starter
     from mcls.terminal import echo

@@ -7,9 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mcls.cli.documents import Json
-from mcls.cli.guard import Force
-from mcls.cli.predict import Model
+from mcls.cli.options import Force, Json, Model
 
 
 def inspect(
@@ -26,8 +24,8 @@ def inspect(
     Examples: mcls inspect flowers.mcls, mcls inspect flowers.mcls --card flowers.md
     """
     from mcls.cli.documents import model_content, print_json
-    from mcls.cli.guard import check_output, open_output, place
-    from mcls.cli.show import print_table
+    from mcls.cli.outputs import check_output, open_output, standard_output_place
+    from mcls.cli.printing import print_table
     from mcls.models.card import model_card
     from mcls.models.describe import describe
     from mcls.models.outline import load_outline, load_table_outline
@@ -36,7 +34,7 @@ def inspect(
     from mcls.terminal import echo
 
     if card is not None:
-        where = place(card) or card
+        where = standard_output_place(card) or card
         check_output(where, model, kind="card", force=force)
         table_model, versions = load_table_outline(model)
         with open_output(where) as stream:

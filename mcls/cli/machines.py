@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mcls.cli.completing import machine_names
-from mcls.cli.documents import Json
+from mcls.cli.options import Json
 
 if TYPE_CHECKING:
     from mcls.machines.registry import Machine
@@ -102,7 +102,7 @@ def _origin(kind: str, name: str) -> str:
 
 def _print_with_origins(columns: list[str], rows: list[list[str]]) -> None:
     """Print a table whose last column has the origins; without a plug-in there is no such column."""
-    from mcls.cli.show import print_table
+    from mcls.cli.printing import print_table
 
     if any(row[-1] for row in rows):
         print_table(None, [*columns, "from"], [[*row[:-1], row[-1] or "mcls"] for row in rows])

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mcls.cli.completing import dataset_names, experiment_names, machine_names
-from mcls.cli.run import Out
-from mcls.cli.tables import Quick
+from mcls.cli.completing import dataset_names, machine_names
+from mcls.cli.options import Out, Quick, experiment_argument
 from mcls.terminal import echo
 
 if TYPE_CHECKING:
@@ -23,10 +22,9 @@ def plot(
     figure: Annotated[str | None, typer.Argument(metavar="FIGURE", help="Such as ranks, or all.")] = None,
     experiment: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[EXPERIMENT]",
-            help="An experiment or a suite: a folder in DIR, or a config. For importance, sparsity, labels: a model.",
-            autocompletion=experiment_names,
+        experiment_argument(
+            "[EXPERIMENT]",
+            "An experiment or a suite: a folder in DIR, or a config. For importance, sparsity, labels: a model.",
         ),
     ] = None,
     dataset: Annotated[
@@ -73,7 +71,7 @@ def plot(
 
     studies = Studies(out, quick)
     if figure is None:
-        from mcls.cli.show import print_table
+        from mcls.cli.printing import print_table
 
         print_table(None, ["figure", "what it shows"], [[each.name, each.summary] for each in PLOTS.values()])
         if not (known := studies.experiments()):

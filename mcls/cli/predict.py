@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
-from mcls.cli.guard import STANDARD_OUTPUT, Force, output_option
-from mcls.cli.own_tables import Decimal, Delimiter, Encoding, Strict, from_standard_input
-
-Model = Annotated[Path, typer.Argument(metavar="MODEL.mcls", help="What mcls fit wrote.")]
+from mcls.cli.options import Decimal, Delimiter, Encoding, Force, Model, Strict, output_option
+from mcls.cli.outputs import STANDARD_OUTPUT
+from mcls.cli.standard_input import from_standard_input
 
 
 def predict(
@@ -66,9 +65,9 @@ def predict(
     import sys
     from contextlib import nullcontext
 
-    from mcls.cli.guard import check_output, interruptible, open_output
+    from mcls.cli.outputs import check_output, interruptible, open_output
+    from mcls.cli.printing import print_note
     from mcls.cli.progress import Steps
-    from mcls.cli.show import print_note
     from mcls.data.formats import TableFormat
     from mcls.models.saving import load_table_model
     from mcls.models.streaming import Care, Extra, predict_table

@@ -6,11 +6,7 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from mcls.cli.completing import experiment_names
-from mcls.cli.run import Out
-from mcls.cli.tables import Against, Quick
+from mcls.cli.options import Against, Out, Quick, experiment_argument
 from mcls.terminal import echo
 
 if TYPE_CHECKING:
@@ -18,12 +14,7 @@ if TYPE_CHECKING:
 
 
 def report(
-    experiment: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[NAME]", help="An experiment or a suite in DIR, or a config.", autocompletion=experiment_names
-        ),
-    ] = None,
+    experiment: Annotated[str | None, experiment_argument("[NAME]")] = None,
     out: Out = Path("results"),
     quick: Quick = False,
     against: Against = None,
@@ -35,7 +26,7 @@ def report(
 
     Examples: mcls report, mcls report mine --against oneLSM
     """
-    from mcls.cli.show import print_damaged
+    from mcls.cli.printing import print_damaged
     from mcls.errors import McLsError
     from mcls.reporting.studies import Studies
 

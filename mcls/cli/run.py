@@ -13,15 +13,8 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from mcls.cli.completing import config_names
+from mcls.cli.options import Engine, Fresh, Jobs, Out, Scheduler, config_argument
 from mcls.terminal import counted, echo, output
-
-
-class Engine(StrEnum):
-    """How cross-validation is computed."""
-
-    fast = "fast"
-    refit = "refit"
 
 
 class Backend(StrEnum):
@@ -34,36 +27,21 @@ class Backend(StrEnum):
 #: Rows of a board, and cells behind them, up to which a run ends with the tests: they read every cell once more.
 _MOST_TESTED, _MOST_READ = 12, 4000
 
-Jobs = Annotated[
-    int,
-    typer.Option("-j", "--jobs", min=0, metavar="N", help="Processes; 0 means one per core.", show_default="0"),
-]
-Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of results.")]
-
 
 def run(
-    config: Annotated[
-        str,
-        typer.Argument(
-            metavar="CONFIG",
-            help="A YAML file, a folder of them, or the name of a shipped config.",
-            autocompletion=config_names,
-        ),
-    ],
+    config: Annotated[str, config_argument("A YAML file, a folder of them, or the name of a shipped config.")],
     out: Out = Path("results"),
     jobs: Jobs = 0,
     engine: Annotated[
         Engine | None, typer.Option(help="Exact shortcuts, or one fit per fold and grid point.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the cells and stop.")] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Compute everything, whatever is there.")] = False,
+    fresh: Fresh = False,
     keep_going: Annotated[
         bool, typer.Option("--keep-going/--fail-fast", help="Go on after a failed cell, or stop there.")
     ] = True,
     backend: Annotated[Backend, typer.Option(help="Local processes, or a Dask cluster.")] = Backend.loky,
-    scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Of a running Dask scheduler (implies dask).")
-    ] = None,
+    scheduler: Scheduler = None,
 ) -> None:
     """Run an experiment; what is done already is kept, what failed is tried again.
 
@@ -103,8 +81,8 @@ class How(NamedTuple):
 
 def _run_one(config: str, how: How) -> tuple[str, bool]:
     """Run one config and print what came out; its name, and whether all went well."""
+    from mcls.cli.printing import print_damaged, print_failures, print_note, print_table
     from mcls.cli.progress import CellProgress
-    from mcls.cli.show import print_damaged, print_failures, print_note, print_table
     from mcls.experiments.experiment import Experiment
     from mcls.experiments.loading import find_config, load_config
     from mcls.experiments.summary import table
@@ -230,7 +208,7 @@ def resumable(folder: Path) -> Iterator[None]:
 
 
 def _print_cells(experiment: object) -> None:
-    from mcls.cli.show import print_table
+    from mcls.cli.printing import print_table
     from mcls.experiments.experiment import Experiment
     from mcls.specs import format_spec
 

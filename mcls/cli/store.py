@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mcls.cli.plain import App
+from mcls.cli.typer_app import App
 from mcls.terminal import counted
 
 app = App(

@@ -10,31 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mcls.cli.completing import machine_names, papers_and_experiments
-from mcls.cli.run import Jobs, Out
+from mcls.cli.completing import papers_and_experiments
+from mcls.cli.options import Against, Jobs, Out, Quick
 from mcls.terminal import echo, output
 
 if TYPE_CHECKING:
     from mcls.reporting.plots import Begun
     from mcls.reporting.table import Table
-
-Quick = Annotated[
-    bool,
-    typer.Option(
-        "--quick", envvar="QUICK", help="Fewer replicates, smaller grids; results go to DIR/quick/ and say so."
-    ),
-]
-
-
-Against = Annotated[
-    str | None,
-    typer.Option(
-        "--against",
-        metavar="MACHINE",
-        help="Of an experiment: test every other machine against this one.",
-        autocompletion=machine_names,
-    ),
-]
 
 
 class Format(StrEnum):
@@ -120,7 +102,7 @@ def _print_own(
     name: str, out: Path, quick: bool, against: str | None, metrics: Sequence[str], alpha: float, form: Format
 ) -> None:
     """Print and write the tables of an experiment or a suite."""
-    from mcls.cli.show import print_damaged
+    from mcls.cli.printing import print_damaged
     from mcls.errors import McLsError, unknown_name
     from mcls.papers import PAPERS
     from mcls.reporting.board import find_board
@@ -156,9 +138,9 @@ def _make(
     paper: str | None, table: str | None, jobs: int, out: Path, quick: bool, no_run: bool, begun: Begun
 ) -> None:
     """Print and write one table, the tables of one paper, or without a paper everything."""
+    from mcls.cli.printing import print_damaged, print_failures
     from mcls.cli.progress import CellProgress
     from mcls.cli.run import cores, resumable
-    from mcls.cli.show import print_damaged, print_failures
     from mcls.papers import PAPERS, get_paper
     from mcls.reporting.agreement import agreement, agreement_tables
     from mcls.reporting.catalog import needed, run, write
@@ -208,7 +190,7 @@ def _tell_states(made: Sequence[Table]) -> None:
 
 
 def _list() -> None:
-    from mcls.cli.show import print_table
+    from mcls.cli.printing import print_table
     from mcls.papers import PAPERS
 
     rows = [[paper.name, spec.id, spec.title] for paper in PAPERS.values() for spec in paper.tables]

@@ -5,21 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from mcls.cli.completing import config_names
-from mcls.cli.documents import Json
-from mcls.cli.show import print_note
+from mcls.cli.options import Json, config_argument
+from mcls.cli.printing import print_note
 from mcls.terminal import counted, echo
 
 
 def validate(
-    config: Annotated[
-        str,
-        typer.Argument(
-            metavar="CONFIG", help="A YAML file, or the name of a shipped config.", autocompletion=config_names
-        ),
-    ],
+    config: Annotated[str, config_argument("A YAML file, or the name of a shipped config.")],
     as_json: Json = False,
 ) -> None:
     """Check a config and its data, and say how much work it is.

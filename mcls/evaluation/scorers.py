@@ -129,4 +129,7 @@ def score_points(
         if values is not None and (whole or not of_probabilities):
             found: list[float] = function(fold.codes, values, params.get("sample_weight")).tolist()
             return found
-    return [scorer(StandIn(fold, point), fold.X, fold.y, **params) for point in range(points)]
+    try:
+        return [scorer(StandIn(fold, point), fold.X, fold.y, **params) for point in range(points)]
+    except Exception as error:  # of somebody else's code: it may ask for what only a fit has
+        raise NotSwept(f"the scorer failed on predictions alone: {error}") from error

@@ -20,6 +20,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _check_method_params
 from threadpoolctl import threadpool_limits
 
+from mcls.errors import McLsError
 from mcls.evaluation.folds import Fold
 from mcls.evaluation.grid import sweep_points
 from mcls.evaluation.scorers import FoldScores, NotSwept, recognised, score_points
@@ -81,8 +82,9 @@ class SweepCV(GridSearchCV):
             try:
                 with threadpool_limits(1) if self._threads > 1 else nullcontext():
                     found = self._sweep(X, y, params)
-            except (NotSwept, ValueError, TypeError, AttributeError) as error:
-                # What the sweep does not answer, and what it refuses, plain fits do with their own errors.
+            except (NotSwept, McLsError, np.linalg.LinAlgError) as error:
+                # What the sweep does not answer, and points that cannot be fitted: plain fits do these with their own
+                # errors. Any other exception is a fault of the sweep, or one that plain fits would end with as well.
                 why = error
         self.swept_ = why is None
         if why is not None:
@@ -172,6 +174,15 @@ def _last_step(estimator: Any) -> tuple[BaseMachine | None, str]:
     return (estimator if isinstance(estimator, BaseMachine) else None), prefix
 
 
+def _checked(X: Any) -> Array:
+    """Rows of numbers, or ``NotSwept``: a fold whose rows are not gets the error score."""
+    try:
+        rows: Array = check_array(X, dtype=np.float64)
+    except (ValueError, TypeError) as error:
+        raise NotSwept(str(error)) from error
+    return rows
+
+
 @dataclass(frozen=True)
 class _Search:
     """What is searched: a machine, the transformers before it, the rows and their weights."""
@@ -192,6 +203,8 @@ class _Search:
         transformers = estimator[:-1] if prefix else None
         if machine is None or y is None or type_of_target(y) not in ("binary", "multiclass"):
             raise NotSwept("not one of our machines, or no classes")
+        if np.ndim(y) != 1:
+            raise NotSwept("classes in a column instead of a vector")
         if machine.folds_together:
             raise NotSwept("landmarks that all folds share, where a fit chooses its own")
         given = dict(fit_params)
@@ -199,7 +212,7 @@ class _Search:
         if given:
             raise NotSwept("other parameters of fit")
         if transformers is None:
-            X = check_array(X, dtype=np.float64)
+            X = _checked(X)
         classes, codes = np.unique(np.asarray(y), return_inverse=True)
         return cls(machine, transformers, prefix, X, y, classes, codes, weights)
 
@@ -223,15 +236,13 @@ class _Search:
         for which in groups.values():
             for f, (train, test) in enumerate(folds):
                 pipeline = clone(self.transformers).set_params(**clone(others[which[0]], safe=False))
-                X_train, y_train = _safe_split(pipeline, self.X, self.y, train)
-                X_test, _ = _safe_split(pipeline, self.X, self.y, test, train)
-                rows = np.concatenate([pipeline.fit_transform(X_train, y_train), pipeline.transform(X_test)])
+                rows = self._transformed(pipeline, train, test)
                 place = np.concatenate([train, test])
                 search = _Search(
                     self.machine,
                     None,
                     "",
-                    check_array(rows, dtype=np.float64),
+                    _checked(rows),
                     np.asarray(self.y)[place],
                     self.classes,
                     self.codes[place],
@@ -241,6 +252,15 @@ class _Search:
                 some = [points[i] for i in which]
                 for at, _, fold in search._judge(search.X, [f], some, which, [own_fold], n_threads):
                     yield at, f, fold
+
+    def _transformed(self, pipeline: Pipeline, train: Array, test: Array) -> Array:
+        """The training rows and after them the test rows, as the last step is given them."""
+        X_train, y_train = _safe_split(pipeline, self.X, self.y, train)
+        X_test, _ = _safe_split(pipeline, self.X, self.y, test, train)
+        try:
+            return np.concatenate([pipeline.fit_transform(X_train, y_train), pipeline.transform(X_test)])
+        except Exception as error:  # of somebody else's code, which GridSearchCV forgives
+            raise NotSwept(f"a transformer failed: {error}") from error
 
     def _judge(
         self,

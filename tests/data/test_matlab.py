@@ -37,6 +37,15 @@ def test_the_bytes_depend_on_the_values_alone(packed: bool, kind: str) -> None:
         (matlab(packed=True, cube=np.zeros((1000, 1000))), "unpacks to more than 12096 bytes"),
         (matlab(packed=True, cube=np.ones((9, 9)))[:150], "not a readable MATLAB 5 file"),
     ],
+    ids=[
+        "text",
+        "no cube",
+        "fractions",
+        "negative",
+        "NaN",
+        "bomb",
+        "cut",
+    ],  # not the bytes: they hold the time of day
 )
 def test_other_files_are_refused(content: bytes, complaint: str) -> None:
     with pytest.raises(McLsError, match=complaint):

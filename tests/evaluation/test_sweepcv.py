@@ -153,11 +153,43 @@ def test_what_cannot_be_swept_is_fitted():
     assert "mean_train_score" in ours.cv_results_
 
 
-def test_a_fault_of_the_sweep_is_not_hidden_by_plain_fits(monkeypatch):
+@pytest.mark.parametrize("fault", [KeyError, ValueError, TypeError, AttributeError, IndexError])
+@pytest.mark.parametrize("piped", [False, True])
+def test_a_fault_of_the_sweep_is_not_hidden_by_plain_fits(monkeypatch, fault, piped):
+    def broken(*args):
+        raise fault("a fault of ours")
+
     X, y = rows("iris")
-    monkeypatch.setattr(OneLSM, "_sweep", lambda self, *args: {}["no such key"])
-    with pytest.raises(KeyError, match="no such key"):
-        SweepCV(OneLSM(), GRID).fit(X, y)
+    monkeypatch.setattr("mcls.evaluation.sweepcv.sweep_points", broken)
+    estimator = make_pipeline(StandardScaler(), OneLSM()) if piped else OneLSM()
+    with pytest.raises(fault, match="a fault of ours"):
+        SweepCV(estimator, {f"{'onelsm__' * piped}gamma": [0.1, 1.0]}).fit(X, y)
+
+
+class Moody(StandardScaler):
+    """A transformer that fails where the rows it is fitted to have some mean."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        if X[:, 0].mean() > 0:
+            raise RuntimeError("not today")
+        return super().fit(X, y)
+
+
+def test_what_others_code_or_rows_fail_at_is_judged_as_grid_search_judges_it():
+    X, y = rows("iris")
+    X = X - X.mean(axis=0)
+    broken = X.copy()
+    broken[3, 1] = np.nan
+    for estimator, data, prefix in (
+        (make_pipeline(Moody(), OneLSM()), X, "onelsm__"),
+        (make_pipeline(StandardScaler(), OneLSM()), broken, "onelsm__"),
+        (OneLSM(), broken, ""),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ours = both(estimator, {f"{prefix}gamma": [0.1, 1.0]}, data, y, refit=False)
+        assert not ours.swept_
+        assert np.isnan(ours.cv_results_["mean_test_score"]).any()
 
 
 def test_points_that_cannot_be_fitted_get_the_error_score():

@@ -8,27 +8,18 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Annotated, Any
-
-import typer
+from typing import IO
 
 from mcls.errors import McLsError
 from mcls.files import open_atomic
 from mcls.terminal import data_output, echo
 
-Force = Annotated[bool, typer.Option("--force", help="Replace an existing file, whatever it holds.")]
-
 STANDARD_OUTPUT = Path("-")
 
 
-def place(path: Path | None) -> Path | None:
+def standard_output_place(path: Path | None) -> Path | None:
     """An output as it was named, ``-`` for the other names of standard output."""
     return STANDARD_OUTPUT if str(path) in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1") else path
-
-
-def output_option(what: str) -> Any:
-    """The option that names the file a command writes."""
-    return typer.Option("-o", "--output", metavar="FILE", help=f"{what}; - is standard output.", callback=place)
 
 
 def check_output(path: Path, *inputs: Path, kind: str, force: bool) -> None:
@@ -71,6 +62,15 @@ def check_output(path: Path, *inputs: Path, kind: str, force: bool) -> None:
     if not force and os.path.getsize(path) and not _holds(path, kind):
         what = "already" if kind == "config" else f"and is not a {kind}"
         raise McLsError(f"{path} exists {what}; give another file to write to, or --force to replace it")
+
+
+def check_drawing(picture: Path | None, *inputs: Path, force: bool) -> None:
+    """The same for a picture that may be asked for."""
+    if picture is not None:
+        from mcls.models.judging import check_picture
+
+        check_output(picture, *inputs, kind="picture", force=force)
+        check_picture(picture)
 
 
 def _holds(path: Path, kind: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 _MOST_NAMED = 5  # damaged cells
 _MOST_LAID_OUT = 1000  # rows of a table
+_KINDS = {"number": "of numbers", "text": "of text", "ordinal": "ordered", "date": "of dates"}
 
 
 def print_table(title: str | None, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -119,3 +121,15 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def kind_counts(kinds: Sequence[str]) -> str:
+    """How many columns there are of each kind, in words.
+
+    >>> kind_counts(["number", "number", "date"])
+    '2 of numbers, 0 of text, 1 of dates'
+    """
+    count = Counter(kinds)
+    return ", ".join(
+        f"{count[kind]} {words}" for kind, words in _KINDS.items() if count[kind] or kind in ("number", "text")
+    )
