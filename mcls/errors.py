@@ -20,6 +20,8 @@ def printable(text: str) -> str:
     >>> printable("red\\x1b[2Jblue")
     'red�[2Jblue'
     """
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 

@@ -28,7 +28,7 @@ from mcls.errors import McLsError
 from mcls.terminal import echo, patient_streams
 
 #: Made between two searches for cycles: Python's own 700 search the thousands of results of a table again and again.
-_OBJECTS = 10_000
+_OBJECTS = 100_000
 
 app = App(
     name="mcls",

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -140,6 +140,7 @@ class Cell:
         """
         text, end = _identity_text(self.identity()), f'"seed":{self.seed}}}'
         assert text.endswith(end)
+        _ = self._untuned  # made once for all
         shared = hashlib.sha256(text.removesuffix(end).encode("utf-8"))
         made = []
         for replicate, seed in enumerate(seeds):
@@ -160,16 +161,23 @@ class Cell:
         """Make the machine; one that draws random numbers gets a seed of its own."""
         return get_machine(self.machine).create(**self.options, **self._own_seed())
 
-    def _own_seed(self) -> dict[str, int]:
-        """Seeds for the machine, or for the steps of a Pipeline that have none."""
+    @cached_property
+    def _untuned(self) -> tuple[list[str], dict[str, Any]]:
+        """The parameters that get a seed of the cell's own, and the defaults of all that are not tuned."""
         whole = ["random_state"] if "random_state" in self.defaults else []
         steps = [n for n, value in self.defaults.items() if value is None and n.endswith("__random_state")]
-        names = [name for name in (*whole, *steps) if name not in self.options]
-        return dict.fromkeys(names, derive(self.seed, self.machine) % 2**31) if names else {}
+        seeded = [name for name in (*whole, *steps) if name not in self.options]
+        return seeded, {n: v for n, v in self.defaults.items() if n not in self.grid}
+
+    def _own_seed(self) -> dict[str, int]:
+        """Seeds for the machine, or for the steps of a Pipeline that have none."""
+        seeded, _ = self._untuned
+        return dict.fromkeys(seeded, derive(self.seed, self.machine) % 2**31) if seeded else {}
 
     def parameters(self) -> dict[str, Any]:
         """Every parameter of the machine that is not tuned, defaults included, as far as JSON can hold it."""
-        return {n: v for n, v in {**self.defaults, **self._own_seed()}.items() if n not in self.grid}
+        seeds = {name: seed for name, seed in self._own_seed().items() if name not in self.grid}
+        return {**self._untuned[1], **seeds}
 
     def answered_by(self, result: Mapping[str, Any]) -> bool:
         """Whether a stored result has every metric that is asked for."""

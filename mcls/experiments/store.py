@@ -89,7 +89,7 @@ class Store:
             return None
         # Keys leave defaults out; a default that has changed since makes the record one of another machine.
         now, then = cell.parameters(), record.get("parameters", {})
-        if any(now[name] != then[name] for name in now.keys() & then.keys()):
+        if now != then and any(now[name] != then[name] for name in now.keys() & then.keys()):
             return None
         return record if record["status"] == "failed" or cell.answered_by(record["result"]) else None
 

@@ -116,31 +116,34 @@ def to_latex(table: Table) -> str:
 
 
 def print_table(table: Table, console: Console | None = None) -> None:
-    """Print a table; nothing is cut off, also where the terminal is narrower: its lines wrap there."""
-    from rich.box import SIMPLE_HEAD
+    """Print a table; nothing is cut off, also where the terminal is narrower: its lines wrap there.
+
+    The lines are laid out here: with thousands of entries a table of rich's takes most of a second.
+    """
+    from rich.cells import cell_len
     from rich.console import Console
-    from rich.table import Table as RichTable
     from rich.text import Text
 
-    made = RichTable(box=SIMPLE_HEAD)
-    for j, column in enumerate(table.columns):
-        numeric = table.is_numeric(j)
-        made.add_column(Text(column), justify="right" if numeric else "left", no_wrap=numeric)
-    for row in table.rows:
-        made.add_row(*(Text(entry.text, style="bold" if entry.bold else _RICH[entry.tone]) for entry in row))
+    rows = [tuple(map(Entry, table.columns)), *table.rows, *table.foot]
+    texts = [[printable(entry.text) for entry in row] for row in rows]
+    lengths = [list(map(cell_len, row)) for row in texts]
+    widths, numeric = [max(column) for column in zip(*lengths)], table.numeric
+    heads = {1: f"\n {'─' * (sum(widths) + 3 * len(widths) - 1)}"}  # what stands before a row, beside its line end
     if table.foot:
-        made.add_section()
-    for row in table.foot:
-        made.add_row(*(Text(entry.text, style=_RICH[entry.tone]) for entry in row), style="bold")
-    console = console or Console()
-    natural = Console(width=10_000, file=console.file).measure(made).maximum
-    if natural > console.width or not console.is_terminal:
-        console.width = max(natural, 100)
-    # Not as the table's title: that would be broken to the width of a narrow table.
-    console.print(Text(table.heading, style="bold"), soft_wrap=True)
-    console.print(made)
+        heads[len(rows) - len(table.foot)] = heads.get(len(rows) - len(table.foot), "") + "\n"
+    made = Text().append(printable(table.heading), style="bold").append("\n")
+    for i, row in enumerate(rows):
+        made.append(f"{heads.get(i, '')}\n ")
+        is_bold = i == 0 or i > len(table.rows)
+        for text, length, width, entry, right in zip(texts[i], lengths[i], widths, row, numeric):
+            blank, style = " " * (width - length), "bold" if entry.bold else _RICH[entry.tone]
+            made.append(f" {blank}{text} " if right else f" {text}{blank} ", f"bold {style}" if is_bold else style)
+            made.append(" ")
+    made.append("\n")
     for note in table.remarks:
-        console.print(Text(f"  {printable(note)}"), soft_wrap=True)
+        made.append(f"\n  {printable(note)}")
+    console = console or Console()
+    console.print(made, soft_wrap=True)
     console.print()
 
 

@@ -24,6 +24,7 @@ from mcls.experiments.summary import Line, summarise
 from mcls.packing import unpack
 from mcls.reporting.quick import quick
 from mcls.reporting.table import Lacking
+from mcls.resources import configs_dir
 
 
 class AbsentDataError(McLsError):
@@ -148,7 +149,8 @@ class Study:
         self._path = find_config(name)
         self.quick = is_quick
         self.root = out.parent if is_quick else out  # the folder that the user names
-        self.name = stored or self.config.name  # ``stored`` is the folder of one that was run
+        shipped = self._path.parent == configs_dir()  # those are called as their files are: most need no reading
+        self.name = stored or (self._path.stem if shipped else self.config.name)  # the folder of one that was run
         self.out = out
         self.folder = out / self.name / part
         self._written = Plan.read(self.folder / PLAN_FILE)

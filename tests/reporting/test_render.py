@@ -127,6 +127,30 @@ def test_the_foot_comes_last_in_every_format_and_is_not_sorted_in_html(table):
 
 def test_what_a_record_says_of_its_machine_is_text_everywhere(table, capsys):
     poisoned = replace(table, notes=("CPU \x1b[2J<script>alert(1)</script>",))
+    red = replace(table, title="a \x1b[31m title", columns=("\x1b[31m", *table.columns[1:]), foot=(table.rows[0],))
+    red = replace(red, rows=((words("entry \x1b[31m"), *table.rows[0][1:]),))
     assert "CPU \x1b[2J&lt;script>" in to_markdown(poisoned)
     print_table(poisoned)
     assert "CPU �[2J<script>" in capsys.readouterr().out
+    print_table(red)
+    printed = capsys.readouterr().out
+    assert "\x1b[31m" not in printed
+    assert printed.count("�[31m") == 3
+
+
+def test_columns_are_aligned_by_the_width_of_their_letters():
+    rows = [[words("広い"), number(2.5)], [words("narrow"), number(12.25)]]
+    out = io.StringIO()
+    print_table(make("t", "title", ["name", "value"], rows, foot=[[words("all"), number(1.0)]]), Console(file=out))
+    assert out.getvalue().splitlines() == [
+        "title",
+        "",
+        "  name     value  ",
+        " ────────────────",
+        "  広い      2.50  ",
+        "  narrow   12.25  ",
+        "",
+        "  all       1.00  ",
+        "",
+        "",
+    ]

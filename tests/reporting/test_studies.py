@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from mcls.experiments.loading import find_config, load_config, shipped_configs
 from mcls.reporting.studies import AbsentDataError, Studies, lacking
 
 from .made_up import fill
 
 NAME = "noumir2011-iris"
+
+
+def test_shipped_configs_are_called_as_their_files_are():
+    """Their names are not read from them: a table of a paper asks for many."""
+    for name in shipped_configs():
+        assert load_config(find_config(name)).name == name
+    assert Studies(Path("nowhere"))[NAME].name == NAME
 
 
 def test_quick_runs_live_in_a_folder_of_their_own(tmp_path):
