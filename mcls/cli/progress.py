@@ -37,7 +37,7 @@ class Steps:
         self._began = time.monotonic()
         self._over = threading.Event()
         self._watcher = threading.Thread(target=self._show, daemon=True)
-        self._done = 0
+        self._done, self._since_of = 0, dict[str, float]()
         self._restart(what)
 
     def __enter__(self) -> Steps:
@@ -50,7 +50,10 @@ class Steps:
 
     def __call__(self, what: str, done: int = 0, total: int | None = None, remark: str = "") -> None:
         """Take note of a step: ``done`` of ``total`` things, or of a number that is not known."""
-        if what != self._what or done < self._done:
+        if what != self._what:
+            self._restart(what)
+        elif done < self._done:
+            self._since_of.pop(what)
             self._restart(what)
         self._done, self._total, self._remark = done, total, remark
 
@@ -68,7 +71,7 @@ class Steps:
 
     def _restart(self, what: str) -> None:
         self._what, self._done, self._total, self._remark = what, 0, None, ""
-        self._since = time.monotonic()
+        self._since = self._since_of.setdefault(what, time.monotonic())  # also of what goes on after a pause
 
     def _show(self) -> None:
         if self._over.wait(PATIENCE):
@@ -114,11 +117,17 @@ class CellProgress:
         if record["status"] == "failed":
             self._failed += 1
             echo(f"failed: {cell.title}", err=True)
-        self._steps("cells", self._done, self._total, f"{self._failed} failed")
+        self._go_on()
 
     def wait(self, count: int) -> None:
-        """Only cells that other runs have claimed are left, so many of them."""
-        self._steps("cells of another run to wait for", count)
+        """Only cells that other runs have claimed are left, so many of them; none: there is work again."""
+        if count:
+            self._steps("cells of another run to wait for", count)
+        else:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        self._steps("cells", self._done, self._total, f"{self._failed} failed")
 
     def stop(self) -> None:
         """End, also after an interruption."""

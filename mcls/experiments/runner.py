@@ -42,7 +42,7 @@ class Progress(Protocol):
         """Take note of one cell that has arrived."""
 
     def wait(self, count: int) -> None:
-        """Only cells that other runs have claimed are left, so many of them."""
+        """Only cells that other runs have claimed are left, so many of them; 0 when one has become ours to compute."""
 
     def stop(self) -> None:
         """End, also after an interruption."""
@@ -154,6 +154,7 @@ def _shared(
     killed: deque[Cell] = deque()  # to be computed again, alone
     alone: str | None = None
     under_way = 0
+    waited = False  # for other runs, the last time there was nothing else to do
     while waiting or elsewhere or killed or under_way:
         ahead = 1 if todo[0].timing else pool.ahead  # a time beside other work is not a measurement
         while waiting and under_way < ahead and alone is None:
@@ -167,6 +168,9 @@ def _shared(
                 continue
             pool.submit(compute, cell)
             under_way += 1
+            if waited and progress:
+                progress.wait(0)
+            waited = False
         if not under_way and killed:
             alone = killed[0].key
             pool.submit(compute, killed.popleft())
@@ -183,6 +187,7 @@ def _shared(
                 claims.release(_claim(cell))
                 yield cell, record, True
         elif elsewhere and not waiting:
+            waited = True
             if progress:
                 progress.wait(len(elsewhere))
             time.sleep(_LOOK_AGAIN)

@@ -106,6 +106,23 @@ def test_a_failure_is_told_at_once_and_the_end_where_it_is_logged(capsys):
     assert capsys.readouterr().err == "1/1 cells, 1 failed, 0 s, 0 s left\n"
 
 
+def test_a_run_that_waited_for_another_says_when_it_computes_again(monkeypatch):
+    now = 0.0
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    steps, cells = Steps("cells"), CellProgress()
+    monkeypatch.setattr(progress, "Steps", lambda what: steps)
+    cells.start(0)
+    cells._total = 4
+    now = 10.0
+    cells.advance(SimpleNamespace(title="one"), {"status": "done"})
+    assert steps.line() == "1/4 cells, 0 failed, 10 s, 30 s left"
+    cells.wait(3)
+    assert steps.line() == "3 cells of another run to wait for, 10 s"
+    now = 20.0
+    cells.wait(0)
+    assert steps.line() == "1/4 cells, 0 failed, 20 s, 60 s left"
+
+
 def test_a_search_tells_its_points_and_a_fit_its_folds():
     told = []
     fitted = fit_table(

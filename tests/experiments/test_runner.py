@@ -260,6 +260,7 @@ def test_cells_of_another_run_are_waited_for_and_taken_over_when_it_dies(tmp_pat
     other.join()
     assert (outcome.computed, outcome.elsewhere, len(outcome.failed)) == counts
     assert progress.waited[0] == 4
+    assert (progress.waited[-1] == 0) == (finish == "kill")  # there was work again
     assert outcome.ok == (finish != "fail")
     if finish != "fail":
         assert summary(experiment) == without_times(undisturbed)
