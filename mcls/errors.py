@@ -10,6 +10,10 @@ class McLsError(ValueError):
     """A mistake in what the user gave us: the command line prints it as one line and exits with 2."""
 
 
+class ClusterError(RuntimeError):
+    """A cluster cannot compute, or no longer; what is finished is kept. One line, and exit code 1."""
+
+
 class PrecisionWarning(UserWarning):
     """Rounding leaves few digits of a fitted machine's scores; the text says what to change."""
 

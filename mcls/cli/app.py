@@ -24,7 +24,7 @@ from mcls.cli.run import run
 from mcls.cli.tables import tables
 from mcls.cli.typer_app import App, UsageError, explain_usage, respect_no_color
 from mcls.cli.validate import validate
-from mcls.errors import McLsError
+from mcls.errors import ClusterError, McLsError
 from mcls.terminal import echo, patient_streams
 
 #: Made between two searches for cycles: Python's own 700 search the thousands of results of a table again and again.
@@ -101,6 +101,11 @@ def _main(args: list[str] | None) -> None:
             raise
         echo(f"mcls: {_one_line(error)}", err=True)
         raise SystemExit(2) from None
+    except ClusterError as error:
+        if debug:
+            raise
+        echo(f"mcls: {_one_line(error)}", err=True)
+        raise SystemExit(1) from None
     except KeyboardInterrupt:
         if debug:
             raise

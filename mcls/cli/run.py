@@ -186,7 +186,7 @@ def _terminate(number: int, frame: FrameType | None) -> None:
 @contextlib.contextmanager
 def resumable(folder: Path) -> Iterator[None]:
     """Say after Ctrl-C, SIGTERM or the loss of a cluster that nothing is lost, and end."""
-    from mcls.experiments.cluster import ClusterError
+    from mcls.errors import ClusterError
 
     before = signal.getsignal(signal.SIGTERM)
     is_main = threading.current_thread() is threading.main_thread()

@@ -23,10 +23,10 @@ def from_standard_input(context: typer.Context, path: Path) -> Path:
     """
     if path != STANDARD_INPUT or context.resilient_parsing:
         return path
-    folder = Path(tempfile.mkdtemp(prefix="mcls-"))
-    context.call_on_close(lambda: shutil.rmtree(folder, ignore_errors=True))
-    spooled = folder / "standard-input"
     try:
+        folder = Path(tempfile.mkdtemp(prefix="mcls-"))
+        context.call_on_close(lambda: shutil.rmtree(folder, ignore_errors=True))
+        spooled = folder / "standard-input"
         with open(spooled, "wb") as kept:
             written = 0
             while piece := os.read(sys.stdin.fileno(), 2**20):
@@ -37,7 +37,9 @@ def from_standard_input(context: typer.Context, path: Path) -> Path:
     except (OSError, ValueError, AttributeError) as error:
         if isinstance(error, McLsError):
             raise
-        raise McLsError(f"cannot read standard input: {getattr(error, 'strerror', None) or error}") from None
+        raise McLsError(
+            f"cannot keep standard input on the disk: {getattr(error, 'strerror', None) or error}"
+        ) from None
     with open(spooled, "rb") as kept:
         packed = kept.read(2) == b"\x1f\x8b"
     return spooled.rename(folder / "standard-input.gz") if packed else spooled

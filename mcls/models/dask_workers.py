@@ -7,61 +7,41 @@ before it reads on.
 
 from __future__ import annotations
 
-import contextlib
-import time
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
 
-from mcls.clusters import ANSWER, PATIENCE, ClusterError, check_workers, connect, quiet, require_dask
+from mcls.clusters import LOOK_AGAIN, Connection
 from mcls.data.parts import Piece
-from mcls.errors import McLsError
+from mcls.errors import ClusterError, McLsError
 from mcls.models.spreading import OnPiece
 from mcls.solvers.gram_sums import FAN, Sums, add_up
 
-_LOOK_AGAIN = 1.0  # seconds between two looks at the workers
 _AHEAD = 4  # pieces of small results that are handed out for each worker
 
 
 class DaskWorkers:
-    """The workers of a cluster, as ``Workers``.
-
-    Parameters
-    ----------
-    scheduler : str or None
-        The address of a running scheduler; None for a private cluster.
-    jobs : int
-        The number of processes of a private cluster.
-    """
+    """The workers of a cluster, as ``Workers``; see ``mcls.clusters.Connection`` for the parameters."""
 
     threads = 1
 
     def __init__(self, scheduler: str | None, jobs: int) -> None:
-        require_dask()
-        self.jobs = jobs
-        self._scheduler, self._resources = scheduler, contextlib.ExitStack()
-        self._checked: set[str] = set()
+        self._scheduler, self._jobs = scheduler, jobs
 
     def __enter__(self) -> Self:
-        try:
-            self._resources.enter_context(quiet())
-            told = warnings.catch_warnings()
-            self._resources.enter_context(told)
-            warnings.filterwarnings("ignore", message="Sending large graph")
-            self._client = self._resources.enter_context(connect(self._scheduler, self.jobs, self._resources))
-            self._seen = time.monotonic()
-            self._look()
-            while not self._checked:
-                time.sleep(0.1)
-                self._look()
-        except BaseException:
-            self._resources.close()
-            raise
+        self._cluster = Connection(self._scheduler, self._jobs)
+        self._client = self._cluster.client
         return self
 
-    def __exit__(self, *error: object) -> None:
-        self._resources.close()
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self._cluster.close()
+        if isinstance(error, ClusterError):
+            raise ClusterError(f"{error}; the same command goes on after the last whole pass") from None
+
+    @property
+    def jobs(self) -> int:
+        """How many pieces are read at once."""
+        return max(1, self._cluster.threads)
 
     def share(self, make: Callable[..., Any], *args: Any) -> Any:
         """A task, so that it is made again where the worker that had it is lost."""
@@ -107,9 +87,9 @@ class DaskWorkers:
 
         while True:
             try:
-                return future.result(timeout=_LOOK_AGAIN)
+                return future.result(timeout=LOOK_AGAIN)
             except TimeoutError:
-                self._look()
+                self._cluster.look()
                 meanwhile()
             except KilledWorker:
                 raise McLsError(
@@ -119,30 +99,8 @@ class DaskWorkers:
             except McLsError:
                 raise
             except (OSError, RuntimeError) as error:
-                if self._client.status != "running":
-                    raise self._gone() from None
+                self._cluster.require_scheduler()
                 if isinstance(error, ClusterError):
                     raise
                 told = " ".join(f"{type(error).__name__}: {error}".split())
                 raise McLsError(f"a Dask worker cannot read its piece of the table: {told}") from None
-
-    def _gone(self) -> McLsError:
-        return McLsError("the Dask scheduler is gone; the same command goes on after the last whole pass")
-
-    def _look(self) -> None:
-        """See which workers there are, and refuse those of other versions."""
-        try:
-            if self._client.status != "running":
-                raise self._gone()
-            threads = self._client.nthreads(callback_timeout=ANSWER)
-            new = sorted(threads.keys() - self._checked)
-            self._checked |= check_workers(self._client, new)
-        except (OSError, TimeoutError):
-            raise self._gone() from None
-        except ClusterError as error:
-            raise McLsError(str(error)) from None
-        if threads:
-            self._seen = time.monotonic()
-            self.jobs = max(1, sum(threads.values()))
-        elif time.monotonic() - self._seen > PATIENCE:
-            raise McLsError(f"no Dask worker has been there for {PATIENCE:.0f} seconds")

@@ -21,8 +21,10 @@ OnPiece = Callable[[int], None]
 class Workers(Protocol):
     """What computes a function of every piece. Its last argument is a number of threads."""
 
-    #: Threads, or processes, that work at once.
-    jobs: int
+    @property
+    def jobs(self) -> int:
+        """Threads, or processes, that work at once."""
+
     #: Threads that share one piece, and so the memory for its sums.
     threads: int
 

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import mcls
+from mcls import clusters
 from mcls.data import parts
-from mcls.models import dask_workers
 from mcls.models.dask_workers import DaskWorkers
 from mcls.models.large import Settings, fit_large
 from mcls.models.saving import dump
@@ -130,4 +130,27 @@ def test_a_private_cluster_and_an_absent_scheduler(folder, tmp_path, monkeypatch
     code, out, err = call(*args, "-o", tmp_path / "none.mcls", "--scheduler", "tcp://127.0.0.1:9")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "no Dask scheduler answers at tcp://127.0.0.1:9" in err
-    assert dask_workers.PATIENCE == 30.0
+
+
+def test_a_fit_whose_cluster_is_lost_is_one_line_and_no_mistake_of_the_user(folder, tmp_path, monkeypatch):
+    pytest.importorskip("distributed")
+    from ..experiments.test_cluster import running
+
+    monkeypatch.setattr(clusters, "PATIENCE", 1.0)
+    args = ["fit", folder, "--target", "kind", "--machine", "oneLSM:n_landmarks=50", "--grid", GRID]
+    with running(0) as (address, *_):
+        code, out, err = call(*args, "-o", tmp_path / "m", "--scheduler", address)
+    assert (code, out, err) == (1, "", "mcls: no Dask worker has been there for 1 seconds\n")
+
+    def loses(*_):
+        workers[0].kill()
+        workers[0].wait()
+
+    monkeypatch.setattr(DaskWorkers, "share", loses)
+    with running(1) as (address, _, workers):
+        code, out, err = call(*args, "-o", tmp_path / "m", "--scheduler", address)
+    assert (code, out) == (1, "")
+    assert err.splitlines()[-1] == (
+        "mcls: no Dask worker has been there for 1 seconds; the same command goes on after the last whole pass"
+    )
+    assert not (tmp_path / "m").exists()

@@ -14,9 +14,8 @@ import pytest
 
 from mcls import clusters
 from mcls.cli.app import main
-from mcls.errors import McLsError
-from mcls.experiments import cluster as module
-from mcls.experiments.cluster import Cluster, ClusterError
+from mcls.errors import ClusterError, McLsError
+from mcls.experiments.cluster import Cluster
 from mcls.experiments.runner import compute
 
 from .small import make_experiment, without_times
@@ -118,7 +117,7 @@ def test_one_of_two_workers_is_killed_and_the_other_alone_gives_the_results_of_t
 def test_a_cluster_that_is_lost_is_one_line_and_the_run_goes_on_later(
     config, tmp_path, capsys, monkeypatch, killed
 ):
-    monkeypatch.setattr(module, "PATIENCE", 2.0)
+    monkeypatch.setattr(clusters, "PATIENCE", 2.0)
     written = []
 
     def kills(record):
@@ -163,7 +162,7 @@ def test_a_private_cluster_has_the_same_versions_and_talks_to_nobody_else(tmp_pa
         ((arrived, record),) = private.ready(60)
         assert arrived == cell
         assert record["status"] == "done"
-        address = private._client.scheduler.address
+        address = private._cluster.client.scheduler.address
         assert address.startswith("tls://127.0.0.1:")
         with pytest.raises(OSError):
             distributed.Client(address.replace("tls", "tcp"), timeout=1, set_as_default=False)
@@ -171,13 +170,13 @@ def test_a_private_cluster_has_the_same_versions_and_talks_to_nobody_else(tmp_pa
         with pytest.raises(OSError):
             distributed.Client(address, timeout=1, security=stranger, set_as_default=False)
         # A worker that differs is refused by name.
-        private._checked.clear()
+        private._cluster._checked.clear()
         found = iter([{"Python": "3.11", "numpy": "2.1"}, {"Python": "3.11", "numpy": "1.9"}])
         monkeypatch.setattr(clusters, "_versions", lambda environment: next(found))
         with pytest.raises(
             ClusterError, match=r"the Dask worker at tls://.* has numpy 1.9 and this process 2.1: "
         ):
-            private._look()
+            private._cluster.look()
     finally:
         private.close(stop=False)
 
