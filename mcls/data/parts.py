@@ -8,6 +8,7 @@ the same wherever the pieces are read.
 from __future__ import annotations
 
 import glob
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -120,12 +121,16 @@ def find_files(paths: Sequence[Path | str]) -> list[Path]:
     """
     found: list[Path] = []
     for path in map(Path, paths):
-        if path.is_dir():
-            inside = sorted(p for p in path.iterdir() if p.suffix.lower() in ENDINGS and p.name[0] not in "._")
+        if os.path.isdir(path):
+            try:
+                names = sorted(os.listdir(path))
+            except OSError as error:
+                raise McLsError(f"cannot look into the folder {path}: {error.strerror}") from None
+            inside = [path / n for n in names if Path(n).suffix.lower() in ENDINGS and n[0] not in "._"]
             if not inside:
                 raise McLsError(f"the folder {path} holds no table ({', '.join(ENDINGS)})")
             found += inside
-        elif not path.exists() and _WILD & set(str(path)):
+        elif not os.path.exists(path) and _WILD & set(str(path)):
             matching = sorted(map(Path, glob.glob(str(path))))
             if not matching:
                 raise McLsError(f"no file matches {path}")

@@ -68,9 +68,25 @@ def decode(raw: bytes, key: str) -> Record:
         for name in _NEEDED.get(record["identity"]["protocol"]["name"], ()):
             if name not in record["result"]:
                 raise ValueError(f"result.{name}: Field required")
+        _check_grid(record["result"])
     if raw.startswith(_UNCHECKED):
         _check_content(record)
     return record
+
+
+def _check_grid(result: Record) -> None:
+    """Refuse a grid that does not hold the chosen point, or mistakes that are not one for each point and fold."""
+    grid = result.get("grid")
+    if grid is None:
+        return
+    points = 1
+    for name in grid["names"]:
+        values = grid["values"].get(name, ())
+        if any(name not in point or point[name] not in values for point in result["chosen"]):
+            raise ValueError(f"result.chosen: its {name} is not in the grid")
+        points *= len(values)
+    if grid["fold_mistakes"]["shape"] != [points, len(grid["fold_sizes"])]:
+        raise ValueError("result.grid.fold_mistakes: there is not one for each point and fold")
 
 
 def _check_content(record: Record) -> None:

@@ -1,5 +1,7 @@
 """Tables that are read piece by piece: the same columns, encoder and classes as those of a table in memory."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -176,3 +178,15 @@ def test_a_large_file_is_told_by_its_rows(tmp_path, monkeypatch, kind):
     monkeypatch.setattr(parts, "MANY_ROWS", 2800)
     monkeypatch.setattr(parts, "_FIRST_BYTES", 3000)
     assert is_large(path)
+
+
+def test_a_name_that_cannot_be_is_left_to_whoever_opens_it_and_a_closed_folder_is_told(tmp_path, monkeypatch):
+    for name in ("x" * 5000, "a\0b.csv"):
+        assert find_files([name]) == [Path(name)]
+
+    def refuse(path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("mcls.data.parts.os.listdir", refuse)
+    with pytest.raises(McLsError, match="cannot look into the folder .*: Permission denied"):
+        find_files([tmp_path])

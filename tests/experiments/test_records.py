@@ -121,11 +121,29 @@ def test_what_a_protocol_needs_must_be_there(record):
         decode(encode(other), record["key"])
 
 
+@pytest.mark.parametrize(
+    "path, value",
+    [
+        ("result.chosen", [{"gamma": 7, "sigma": 1}]),
+        ("result.chosen", [{"sigma": 1}]),
+        ("result.grid.names", ["gamma", "sigma", "tau"]),
+        ("result.grid.values", {"gamma": [1], "sigma": []}),
+        ("result.grid.fold_sizes", [50, 50]),
+        ("result.grid.fold_mistakes.shape", [2, 3]),
+    ],
+)
+def test_a_grid_that_does_not_fit_its_point_or_its_folds_is_refused(record, path, value):
+    """Tests on splits look the chosen point up among the mistakes of every point and fold."""
+    assert decode(encode(record), record["key"]) == record
+    with pytest.raises(ValueError, match=r"is not in the grid|one for each point and fold"):
+        decode(encode(changed(record, path, value)), record["key"])
+
+
 def test_without_a_checksum_the_content_is_checked(record):
     for path, value, message in [
         ("identity.seed", 7, "its identity does not fit its key"),
         ("result.predictions.int16", "AAAA", "a packed array cannot be read"),
-        ("result.grid.fold_mistakes.shape", [5], "a packed array cannot be read"),
+        ("result.grid.fold_mistakes.shape", [5], "not one for each point and fold"),
     ]:
         with pytest.raises(ValueError, match=message):
             decode(without_checksum(encode(changed(record, path, value))), record["key"])

@@ -19,7 +19,7 @@ from .attack import Attack, Tally
 from .places import Place
 from .processes import members
 
-_PATIENCE = 90.0  # seconds for a run that has lost its cluster to say so
+_PATIENCE = 300.0  # seconds for a run that has lost its cluster to say so, on a machine with other work to do
 _START = "import sys; from distributed.cli.dask_{0} import main; sys.argv[0] = 'dask-{0}'; main()"
 _WITHOUT = "import sys; sys.modules['mcls'] = None; " + _START.removeprefix("import sys; ")
 #: What is killed → the exit codes that are right; a run that still has a worker goes on.

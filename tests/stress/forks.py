@@ -10,6 +10,7 @@ import pkgutil
 import resource
 import signal
 import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +28,8 @@ Condition = Callable[[], bool]
 _HELD_BACK = (signal.SIGINT, signal.SIGTERM)  # until the command begins
 _STARTS = ("os.system", "os.exec", "os.posix_spawn", "os.fork", "subprocess.Popen")
 _ANYWHERE = ("/dev/null", "/dev/tty")
+#: Seconds after which a command has hung: far more than any takes, also on a machine with other work to do.
+HUNG = 300.0
 
 
 def import_everything() -> None:
@@ -52,7 +55,7 @@ class Child:
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, number)
 
-    def wait(self, seconds: float = 60.0, until: Condition | None = None) -> Ended | None:
+    def wait(self, seconds: float = HUNG, until: Condition | None = None) -> Ended | None:
         """How it ended; None if what was waited for came first. What takes longer is killed, and has hung."""
         deadline = time.monotonic() + seconds
         while not (until and until()):
@@ -66,7 +69,7 @@ class Child:
             time.sleep(0.001)
         return None
 
-    def end(self, seconds: float = 60.0) -> Ended:
+    def end(self, seconds: float = HUNG) -> Ended:
         """How it ended."""
         ended = self.wait(seconds)
         assert ended is not None
@@ -117,12 +120,12 @@ def start(
     _in_the_child(place, [os.fsencode(str(a)) for a in args], fresh, env, before, watched)
 
 
-def run(place: Place, *args: object, seconds: float = 60.0, **how: Any) -> Ended:
+def run(place: Place, *args: object, seconds: float = HUNG, **how: Any) -> Ended:
     """Run a command to its end."""
     return start(place, args, **how).end(seconds)
 
 
-def limited(memory: int | None = None, cpu: int = 30) -> Callable[[], None]:
+def limited(memory: int | None = None, cpu: int = 60) -> Callable[[], None]:
     """Limits for a child: megabytes beyond what this process has, and seconds of the processor."""
 
     def limit() -> None:
@@ -190,6 +193,7 @@ def _settle(place: Place, env: Mapping[str, str]) -> None:
     os.chdir(place.work)
     os.environ.clear()
     os.environ.update(env)
+    tempfile.tempdir = None  # looked up once, by the parent in its own environment
 
 
 def _call(args: list[str]) -> int:

@@ -80,7 +80,7 @@ class Poison(Attack):
             hostile = _poisoned(made, r, keep=("format", "key", "status", "identity", "parameters", "result"))
             hostile["result"] = made["result"] | {"chosen": [{r.choice(PAYLOADS): r.choice(PAYLOADS)}]}
             store.write(hostile)
-        ended = forks.run(place, "report", "--quick", "--out", "results", seconds=180)
+        ended = forks.run(place, "report", "--quick", "--out", "results")
         page = place.work / "results" / "quick" / "report.html"
         faults = ended.faults(0, 2)
         if not page.exists():

@@ -98,7 +98,7 @@ class Workers(Attack):
         if trial == "worker":
             with contextlib.suppress(ProcessLookupError):
                 os.kill(r.choice(workers), number)
-            faults += child.end(120).faults(0)
+            faults += child.end().faults(0)
         else:
             child.kill(number)
             faults += stopped(child.end(), number)

@@ -57,7 +57,7 @@ class Together(Attack):
                 victim.end()
         computed = 0
         for child in children:
-            ended = child.end(180)
+            ended = child.end()
             faults += ended.faults(0)
             if found := re.search(r"(\d+) cells? computed", ended.out):
                 computed += int(found[1])
