@@ -188,5 +188,5 @@ def test_a_name_that_cannot_be_is_left_to_whoever_opens_it_and_a_closed_folder_i
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("mcls.data.parts.os.listdir", refuse)
-    with pytest.raises(McLsError, match="cannot look into the folder .*: Permission denied"):
+    with pytest.raises(McLsError, match=r"cannot look into the folder .*: Permission denied"):
         find_files([tmp_path])
