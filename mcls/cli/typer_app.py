@@ -55,10 +55,11 @@ class App(typer.Typer):
 
     def __call__(self, *args: Any, **settings: Any) -> Any:
         """Run a command line; the commands are put together once per process, which takes longer than many of them."""
-        return self._made(*args, **settings)
+        return self.made(*args, **settings)
 
     @cached_property
-    def _made(self) -> Any:
+    def made(self) -> Any:
+        """The commands, put together."""
         return typer.main.get_command(self)
 
 
