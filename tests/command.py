@@ -13,7 +13,7 @@ from typing import IO, NoReturn
 
 import pytest
 
-from mcls.cli.app import main
+from mcls.cli.app import app, main
 
 
 def call(*args: object) -> tuple[int, str, str]:
@@ -39,6 +39,7 @@ def piped(*args: object, given: bytes = b"", to: IO[bytes] | None = None) -> sub
     with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         source.write(given)
         source.seek(0)
+        assert app.made  # the commands are put together, and not again by every child
         pid = os.fork()
         if not pid:
             _in_the_child(words, source.fileno(), (to or out).fileno(), err.fileno())

@@ -4,6 +4,7 @@ told in one line.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import typer
@@ -51,6 +52,15 @@ class App(typer.Typer):
     def command(self, name: str | None = None, **settings: Any) -> Any:
         """Add a command, as ``typer.Typer.command`` does."""
         return super().command(name, cls=_Command, **settings)
+
+    def __call__(self, *args: Any, **settings: Any) -> Any:
+        """Run a command line; the commands are put together once per process, which takes longer than many of them."""
+        return self.made(*args, **settings)
+
+    @cached_property
+    def made(self) -> Any:
+        """The commands, put together."""
+        return typer.main.get_command(self)
 
 
 def respect_no_color() -> None:

@@ -41,6 +41,8 @@ def arrow_rows(path: Path, kind: str) -> Iterator[tuple[int, list[str]]]:
                     raise McLsError(
                         f"{path}: row {number}: field larger than field limit ({csv.field_size_limit()})"
                     )
+                if "\0" in "".join(cells):
+                    raise McLsError(f"{path}: row {number} has a NUL character, which no text has; take it out")
                 yield number, list(cells)
 
 

@@ -216,6 +216,8 @@ def _lines(path: Path, stream: IO[str], encoding: str) -> Iterator[str]:
                     f"{path} is not UTF-8 text (byte 0x{byte:02x} in line {number}); save it as UTF-8, "
                     "or name its encoding: --encoding latin-1"
                 )
+            if "\0" in line:  # NumPy's texts lose it at their end
+                raise McLsError(f"{path}: line {number} has a NUL character, which no text has; take it out")
             yield line
     except UnicodeError as error:
         reason = getattr(error, "reason", None) or error

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 import math
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,8 @@ def decode_state(state: Any, arrays: list[Array]) -> tuple[str, dict[str, Any], 
     params, fitted = (
         {key: _decode(value, arrays) for key, value in state[part].items()} for part in ("params", "fitted")
     )
+    if params.get("calibration") is not None and type(fitted.get("probability_map_")).__name__ != "ProbabilityMap":
+        raise McLsError("the map of its probabilities is missing")
     return name, params, fitted
 
 
@@ -177,6 +180,8 @@ def _part(name: Any, attributes: dict[str, Any]) -> Any:
     if name not in _PARTS:
         raise McLsError(f"objects of class {str(name)[:80]!r} are not known")
     cls = getattr(importlib.import_module(_PARTS[name]), name)
+    if is_dataclass(cls) and attributes.keys() != {field.name for field in fields(cls)}:
+        raise McLsError(f"the attributes of {name} are not those that it has")
     made = cls.__new__(cls)
     for key, value in attributes.items():
         if not key.isidentifier() or key.startswith("_"):

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 import mcls
 from mcls.data import load_table
+from mcls.models.archive import read_archive, write_archive
 from mcls.models.fitting import fit_table
 from mcls.resources import datasets_dir
 
@@ -50,6 +53,18 @@ def test_a_damaged_one(tmp_path):
     assert (code, out) == (2, "")
     assert "is damaged" in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("broken", [None, {"part": "ProbabilityMap", "state": {"slope": 1}}])
+def test_probabilities_without_their_map(tmp_path, broken):
+    table = fit_table(IRIS, "class", "oneLSM:gamma=1,sigma=1", folds=2).model
+    mcls.save(table, tmp_path / "m.mcls")
+    content, arrays = read_archive(tmp_path / "m.mcls")
+    content["estimator"]["fitted"]["probability_map_"] = broken
+    write_archive(tmp_path / "m.mcls", content, arrays)
+    code, out, err = call("inspect", tmp_path / "m.mcls")
+    assert (code, out) == (2, "")
+    assert "holds no usable model" in err
 
 
 def test_names_cannot_write_to_the_terminal(tmp_path):

@@ -122,3 +122,10 @@ def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(McLsError, match=r"pip install 'mcls\[parquet\]'"):
         load_table(tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_nul_character_is_refused_by_its_row(tmp_path, name):
+    WRITERS[name](pa.table({"x": [1, 2], "kind": ["a", "\0"]}), tmp_path / name)
+    with pytest.raises(McLsError, match="row 2 has a NUL character"):
+        list(table_rows(tmp_path / name))

@@ -70,3 +70,11 @@ def test_a_path_may_be_text(tmp_path):
     path.write_text("a;b\n1;2\n")
     assert sniff(str(path)).form.delimiter == ";"
     assert [cells for _, cells in table_rows(str(path))] == [["a", "b"], ["1", "2"]]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_nul_character_is_refused_by_its_line(tmp_path, encoding):
+    rows = "".join(f"{i},red,a\n" for i in range(100))  # the first bytes, which are looked at before, have none
+    (tmp_path / "t.csv").write_bytes(f"x,hue,kind\n{rows}1,\0,b\n".encode(encoding))
+    with pytest.raises(McLsError, match="line 102 has a NUL character, which no text has; take it out"):
+        load_table(tmp_path / "t.csv", "kind")

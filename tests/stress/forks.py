@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import mcls
-from mcls.cli.app import main
+from mcls.cli.app import app, main
 from mcls.machines.registry import get_machine
 
 from .calls import touched
@@ -40,6 +40,7 @@ def import_everything() -> None:
     for module in pkgutil.walk_packages(mcls.__path__, "mcls."):
         if not module.name.startswith("mcls.benchmarks") and not module.name.endswith("__main__"):
             importlib.import_module(module.name)
+    assert app.made  # the commands are put together
     get_machine("sk:SVC")  # looks through scikit-learn, which imports Dask, which unpickles operators of its own
 
 

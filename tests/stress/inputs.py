@@ -17,7 +17,7 @@ class Mutated(Attack):
     """An attack by inputs: every try is one of a seeded sequence."""
 
     full: int
-    short = 20
+    short = 8
 
     def tries(self) -> Sequence[int]:
         """As many as wanted."""

@@ -22,7 +22,7 @@ def test_a_few_tries_of_every_attack_hold(tmp_path):
         rows = list(csv.DictReader(stream))
     tried = {row["attack"]: int(row["tried"]) for row in rows}
     assert {"run-steps", "tables", "configs", "models", "cells", "mirrors", "arguments", "flips"} <= tried.keys()
-    assert sum(tried.values()) > 200
+    assert sum(tried.values()) > 150
     assert all(row["failed"] == "0" for row in rows if row["tried"] != "0")
 
 
