@@ -61,7 +61,15 @@ class FreeSystem:
     def __init__(self, H: Array, ridge: Array) -> None:
         self.H, self.ridge = H, ridge
         self.lengths = np.sqrt(np.maximum(H.diagonal(), 0.0))  # |H_ij| ≤ lengths_i lengths_j
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop the factor: H is another now."""
         self._keep(np.zeros(0, dtype=np.intp))
+
+    def block(self, f: Array, g: Array) -> Array:
+        """H_fg (|f|, |g|)."""
+        return self.H[f].take(g, axis=1)
 
     def gradient(self, beta: Array, c: Array) -> Array:
         """(H + ε)β − c."""
@@ -81,11 +89,11 @@ class FreeSystem:
     def _keep(self, f: Array) -> None:
         """Factorise (H + ε)_FF and forget all borders."""
         self.base, self.key = f, f.tobytes()
-        self.factor = _factor(self.H[f].take(f, axis=1), self.ridge[f]) if len(f) else np.zeros((0, 0))
+        self.factor = factor(self.block(f, f), self.ridge[f]) if len(f) else np.zeros((0, 0))
         if len(f) >= _BORDERED:
-            self.place = np.full(len(self.H), -1)  # of an index within the base
+            self.place = np.full(len(self.ridge), -1)  # of an index within the base
             self.place[f] = np.arange(len(f))
-            self.column = np.full(len(self.H), -1)  # of an index within the borders
+            self.column = np.full(len(self.ridge), -1)  # of an index within the borders
             self.borders = np.zeros((len(f), 0), order="F")  # R⁻¹[M_Ua, e_r]
 
     def _bordered(self, f: Array, b: Array, changed: Array) -> Array:
@@ -94,7 +102,7 @@ class FreeSystem:
             border = np.zeros((len(self.base), len(new)), order="F")
             out = self.place[new]
             beyond = out < 0
-            border[:, beyond] = self.H[new[beyond]].take(self.base, axis=1).T
+            border[:, beyond] = self.block(self.base, new[beyond])
             border[out[~beyond], np.flatnonzero(~beyond)] = 1.0
             self.column[new] = self.borders.shape[1] + np.arange(len(new))
             solved = dtrtrs(self.factor, border, lower=1, overwrite_b=1)[0]
@@ -103,7 +111,7 @@ class FreeSystem:
         added = self.place[changed] < 0
         a = changed[added]
         S = -(W.T @ W)
-        S[np.ix_(added, added)] += self.H[np.ix_(a, a)] + np.diag(self.ridge[a])
+        S[np.ix_(added, added)] += self.block(a, a) + np.diag(self.ridge[a])
         many = b if b.ndim == 2 else b[:, None]
         where = self.place[f]  # of F within U
         inside = where >= 0
@@ -321,7 +329,7 @@ def _snap(beta: Array, upper: Array) -> Array:
     return np.where(beta >= upper - hair * upper, upper, beta)
 
 
-def _factor(M: Array, ridge: Array) -> Array:
+def factor(M: Array, ridge: Array) -> Array:
     """Cholesky factor of M + ε; where rounding makes that indefinite, of M plus a little more."""
     for more in (0.0, 1e-13, 1e-11, 1e-9, 1e-7):  # more only shortens the step: the gradient stays exact
         R = M.T.copy(order="F")  # symmetric: transposed it is in the order that LAPACK wants
