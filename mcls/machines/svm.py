@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from mcls.kernels import KernelFunction
+from mcls.machines.base import Fold, Point
 from mcls.machines.kernel_machine import KernelMachine
 from mcls.machines.weighted import ClassWeight, WeightedMachine
 from mcls.parameters import Check, Positive
-from mcls.solvers import multisvm, multisvm_libsvm
+from mcls.solvers import multisvm_libsvm, multisvm_path
 
 Array = np.ndarray
 
@@ -158,8 +159,9 @@ class WestonWatkins(_SVM):
     constant added to the kernel (``kernel="polynomial", degree=1, coef0=1``) is the penalised bias of Hsu & Lin.
     With two classes this is the C-SVC without bias, of twice the objective.
 
-    Solved by the interior-point method of :mod:`mcls.solvers.multisvm`: O(ℓn³) time an iteration, five to
-    twenty-five iterations, O(ℓn²) memory. The duality gap is computed, not assumed: see ``gap_``.
+    Solved by the interior-point method of :mod:`mcls.solvers.multisvm`, O(ℓn³) time per iteration, five to
+    twenty-five iterations, O(ℓn²) memory, and finished by the active set of :mod:`mcls.solvers.multisvm_path`, which
+    alone serves the values of C and the folds of a grid. The duality gap is computed, not assumed: see ``gap_``.
 
     Parameters
     ----------
@@ -195,6 +197,7 @@ class WestonWatkins(_SVM):
     True
     """
 
+    swept: tuple[str, ...] = ("C",)
     _loss = "weston-watkins"
 
     def __init__(
@@ -212,7 +215,8 @@ class WestonWatkins(_SVM):
         self.calibration = calibration
 
     def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
-        solution = multisvm.solve(K, y, n_classes, self.C, self._loss, tol=self.tol, weights=w)
+        price = self.C * (np.ones(len(y)) if w is None else w)
+        solution = multisvm_path.MultiSVM(K, y, n_classes, self._loss, self.tol).finished(price)
         self.alpha_ = solution.A
         self.objective_, self.gap_, self.n_iter_ = solution.primal, solution.gap, solution.n_iter
         if self.gap_ > self.tol:
@@ -225,6 +229,19 @@ class WestonWatkins(_SVM):
 
     def _scores(self, K: Array) -> Array:
         return K @ self.alpha_
+
+    def _sweep(
+        self,
+        K: Array,
+        y: Array,
+        n_classes: int,
+        folds: Sequence[Fold],
+        points: Sequence[Point],
+        prepared: Any,
+        w: Array | None = None,
+    ) -> list[Array]:
+        prices = [float(point["C"]) for point in points]
+        return multisvm_path.sweep(K, y, n_classes, folds, prices, self._loss, self.tol, w)
 
 
 class CrammerSinger(WestonWatkins):

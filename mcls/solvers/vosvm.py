@@ -86,7 +86,7 @@ def fit(
         parts.append(result)
     return VoSVMFit(
         beta,
-        average_bias(K, y, B, beta, w, gamma if averaged == "free" else None) if bias else None,
+        average_bias(K, y, B, beta[None], w, [gamma] if averaged == "free" else None)[0] if bias else None,
         max(part.kkt_residual for part in parts),
         sum(part.iterations for part in parts),
         parts[0].solver,
@@ -132,23 +132,31 @@ def sweep(
         values.append(g.reshape(len(test), len(gammas), -1).transpose(1, 0, 2))
     if not bias:
         return values, None
-    bounds = gammas if averaged == "free" else [None] * len(gammas)
-    biases = [[average_bias(K, y, B, beta, w, bound) for beta, bound in zip(fold, bounds)] for fold in betas]
+    bounds = gammas if averaged == "free" else None
+    biases = [average_bias(K, y, B, beta, w, bounds) for beta in betas]  # (γ, p) of each fold
     return values, np.asarray(biases).transpose(1, 0, 2)
 
 
-def average_bias(K: Array, y: Array, B: Array, beta: Array, w: Array, gamma: float | None = None) -> Array:
-    """b (p,): the mean, with weights w (n,), over the support vectors of bᵢ = yᵢ − Σⱼ βⱼ yⱼ κ(xⱼ, xᵢ) (Sec. 4.4).
+def average_bias(
+    K: Array, y: Array, B: Array, betas: Array, w: Array, gammas: Sequence[float] | None = None
+) -> Array:
+    """b (γ, p) for β (γ, n): the mean, with weights w (n,), over the support vectors of bᵢ = yᵢ − Σⱼ βⱼ yⱼ κ(xⱼ, xᵢ).
 
-    With ``gamma`` only those below their bound γwᵢ count, where there are any.
+    This is the bias of Sec. 4.4. With ``gammas`` only those below their bound γwᵢ count, where there are any.
     """
-    s = np.flatnonzero(support(beta))
-    if not len(s):
-        return np.zeros(len(B))
-    f = K[np.ix_(s, s)] @ (beta[s, None] * B[:, y[s]].T)  # (|s|, p)
-    free = np.ones(len(s), dtype=bool) if gamma is None else beta[s] < gamma * w[s] * (1 - SUPPORT)
-    kept = free if free.any() else np.ones(len(s), dtype=bool)
-    return np.average((B[:, y[s]].T - f)[kept], axis=0, weights=w[s][kept])
+    counted = support(betas)  # (γ, n)
+    s = np.flatnonzero(counted.any(axis=0))
+    Y = B[:, y[s]].T  # (|s|, p)
+    f = K[np.ix_(s, s)] @ (betas[:, s].T[:, :, None] * Y[:, None, :]).reshape(len(s), -1)
+    each = Y[:, None, :] - f.reshape(len(s), len(betas), -1)  # (|s|, γ, p)
+    b = np.zeros((len(betas), len(B)))
+    for i, beta in enumerate(betas[:, s]):
+        kept = counted[i, s]
+        free = kept if gammas is None else kept & (beta < gammas[i] * w[s] * (1 - SUPPORT))
+        kept = free if free.any() else kept
+        if kept.any():
+            b[i] = np.average(each[kept, i], axis=0, weights=w[s][kept])
+    return b
 
 
 def _problems(

@@ -14,7 +14,7 @@ from mcls.evaluation.scaling import to_range
 from mcls.kernels import gaussian, squared_distances
 from mcls.labelbooks import label_vectors
 from mcls.solvers.qp import SOLVERS, BoxQP, box_kkt_residual, solve_box_qp, solve_path
-from mcls.solvers.qp.active_set import ActiveSet
+from mcls.solvers.qp.active_set import ActiveSet, FreeSystem
 from mcls.solvers.qp.osqp_backend import OSQP
 
 BOOKS = ["pm1", "indicators", "alignment", "consistency", "mincorr"]
@@ -215,6 +215,24 @@ def test_duplicate_rows_share_one_reproducible_solution(solver):
     assert result.kkt_residual <= 1e-6
     np.testing.assert_allclose(first, second, atol=1e-5)  # H + εI shares evenly
     np.testing.assert_allclose(H @ (first + second), H @ solve_box_qp(H, 2.0, solver=solver).beta, atol=1e-7)
+
+
+def test_free_sets_that_differ_little_are_solved_by_borders_of_one_factor(monkeypatch):
+    H, _ = problem("vowel", "alignment", 0.5)
+    ridge, rng = np.full(len(H), 1e-3), np.random.default_rng(0)
+    system, factors = FreeSystem(H, ridge), []
+    keep = FreeSystem._keep
+    monkeypatch.setattr(FreeSystem, "_keep", lambda self, f: (factors.append(len(f)), keep(self, f)))
+    free = rng.random(len(H)) < 0.7
+    for flips in (0, 1, 5, 0, 12, 3):
+        free[rng.choice(len(H), flips, replace=False)] ^= True
+        f = np.flatnonzero(free)
+        for b in (rng.normal(size=len(f)), rng.normal(size=(len(f), 3))):
+            expected = np.linalg.solve(H[np.ix_(f, f)] + np.diag(ridge[f]), b)
+            np.testing.assert_allclose(system.solve(f, b), expected, atol=1e-8 * np.abs(expected).max())
+    assert len(factors) == 1
+    system.solve(f, b, fresh=True)
+    assert len(factors) == 2
 
 
 # Paths and boxes --------------------------------------------------------------------------------------------

@@ -67,25 +67,28 @@ class BoxQP:
     ) -> list[QPResult]:
         """Solve for every γ from the smallest up, each βᵢ up to γwᵢ: ``weights`` (n,), zero for samples left out.
 
-        Each starts from the γ below it, or from ``near``: solutions of a neighbouring problem at the same γ
-        (the whole data set, for a fold). Once no β reaches its bound it plays no part, and the solution is
-        that of every larger γ.
+        Each starts from the γ below it, and from ``near`` where given: solutions of a neighbouring problem at the
+        same γ (the whole data set, for a fold; see ``_carried``). Once no β reaches its bound it plays no part, and
+        the solution is that of every larger γ.
         """
         w = np.ones(len(self.H)) if weights is None else np.asarray(weights, dtype=float)
-        inside = w > 0
         results: dict[int, QPResult] = {}
-        last, upper_last = None, np.zeros(len(w))
+        last: tuple[int, Array, QPResult] | None = None  # which γ, its bounds and its solution
         for i in map(int, np.argsort(np.asarray(gammas, dtype=float), kind="stable")):
             upper = gammas[i] * w
-            if last is not None and not (inside & (last.beta >= upper_last)).any():
-                last = self._certify(last.beta, last.nu, upper, 0, last.solver)
-            elif near is not None:
-                last = self.solve(upper, np.where(inside, near[i].beta, 0.0), near[i].nu)
-            elif last is not None:
-                last = self.solve(upper, np.where(last.beta >= upper_last, upper, last.beta), last.nu)
+            start = nu = None
+            if last is not None:
+                below, bounds, result = last
+                start, nu = np.where(result.beta >= bounds, upper, result.beta), result.nu
+            if last is not None and not ((w > 0) & (result.beta >= bounds)).any():
+                found = self._certify(result.beta, result.nu, upper, 0, result.solver)
             else:
-                last = self.solve(upper)
-            results[i], upper_last = last, upper
+                if near is not None:
+                    start, nu = np.where(w > 0, near[i].beta, 0.0), near[i].nu
+                    if last is not None:
+                        start, nu = _carried(result, bounds, near[below], near[i], upper)
+                found = self.solve(upper, start, nu)
+            results[i], last = found, (i, upper, found)
         return [results[i] for i in range(len(gammas))]
 
     def _run(self, backend: Backend, upper: Array, start: Array | None, nu: Array | None) -> QPResult:
@@ -118,6 +121,29 @@ class BoxQP:
         if again.kkt_residual >= result.kkt_residual:
             return result
         return again if isinstance(self.backend, OSQP) else replace(again, solver="active-set+osqp")
+
+
+def _carried(
+    last: QPResult, bounds: Array, near_last: QPResult, near: QPResult, upper: Array
+) -> tuple[Array, Array]:
+    """Where to start at the bounds ``upper`` (n,), from the last solution and the last and present ones of a neighbour.
+
+    Where fewer samples of the neighbour came to or left a bound than tell this problem from it, this problem's last
+    solution follows the neighbour's change; otherwise the neighbour's present solution is the better start.
+    """
+    inside = upper > 0
+    before, now = (_sides(result.beta, box) for result, box in ((near_last, bounds), (near, upper)))
+    own, moved = _sides(last.beta, bounds), before != now
+    if (moved & inside).sum() > ((own != before) & inside).sum():
+        return np.where(inside, near.beta, 0.0), near.nu
+    follows = np.where(own > 0, upper, np.where(own < 0, 0.0, last.beta + near.beta - near_last.beta))
+    start = np.where(moved, near.beta, follows)
+    return np.where(inside, start, 0.0), last.nu + near.nu - near_last.nu
+
+
+def _sides(beta: Array, upper: Array) -> Array:
+    """+1 at the upper bound, −1 at zero, 0 between (n,)."""
+    return (beta >= upper).astype(int) - (beta <= 0)
 
 
 def solve_box_qp(
