@@ -23,8 +23,8 @@ Array = np.ndarray
 _DIGITS = 1e8
 _CANCELS = 1e-4
 
-# With so many folds that need products, those of all folds are cheaper together.
-_MANY = 8
+# With so many folds of many rows that need products, those of all folds are cheaper together.
+_MANY, _MANY_ROWS = 8, 600
 
 #: In a narrow kernel classes of one size have equal biases: at full precision rounding would order them.
 BIAS_DECIMALS = 12
@@ -102,7 +102,7 @@ def sweep(
             tiny += [(places[i], rows[i], e[:, i], lost[i]) for i in np.flatnonzero(lost.any(axis=1)).tolist()]
         for place, S, e, some in tiny:
             into = ends[place] - len(S) + np.flatnonzero(some)
-            many = place if len(tiny) > _MANY else None
+            many = place if len(tiny) > _MANY and len(K) >= _MANY_ROWS else None
             joined[at[:, None], into] = solved.left_out_products(S, e, K[S[some]], many)
     return results
 
