@@ -101,7 +101,10 @@ def test_select_asks_for_the_features_of_each_fold():
 
 def test_the_test_against_chance_prepares_every_fold_and_lets_the_map_decide():
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60, 2)), (np.arange(60) % 5 == 0).astype(int)  # noise, a fifth of it in the second class
+    X, y = (
+        rng.normal(size=(60, 2)),
+        (np.arange(60) % 5 == 0).astype(int),
+    )  # noise, a fifth of it in the second class
     asked = []
 
     def prepare(train):
