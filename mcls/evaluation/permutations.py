@@ -12,9 +12,10 @@ In both cases p = (1 + #{as extreme as observed}) / (1 + B), which is never zero
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,12 +25,16 @@ from mcls.errors import McLsError
 from mcls.evaluation.folds import Fold
 from mcls.evaluation.grid import OnStep, steps
 from mcls.evaluation.metrics import ERROR, Metric
+from mcls.evaluation.prepared_folds import Prepare
+from mcls.evaluation.scaling import to_range
 from mcls.evaluation.statistics import TestResult
 from mcls.evaluation.task import Task
 from mcls.kernels import KERNEL_PARAMETERS, kernel_matrix
 from mcls.machines.foreign import as_machine
 
 Array = np.ndarray
+#: Class codes from out-of-fold scores (n, ℓ), the classes and the fold of each row.
+Decide = Callable[[Array, Array, Array], Array]
 
 
 @dataclass(frozen=True)
@@ -67,9 +72,14 @@ def permutation_test(
     *,
     seed: int = 0,
     observed: float | None = None,
+    decide: Decide | None = None,
+    prepare: Prepare | None = None,
     on_step: OnStep | None = None,
 ) -> PermutationResult:
     """Test a machine at one grid point against chance.
+
+    What is done to the classes as they are is done to the permuted ones: ``decide`` and ``prepare`` are as much a part
+    of what is tested as the machine.
 
     Parameters
     ----------
@@ -84,6 +94,12 @@ def permutation_test(
     observed : float, optional
         The error to compare with. By default that at the point on these folds. Where the point was chosen by the same
         folds that is too small, and so is p: give the error of nested cross-validation.
+    decide : callable, optional
+        Class codes (n,) from the out-of-fold scores (n, ℓ), the classes (n,) and the fold (n,) of each row, where that
+        is more than the largest score: a map that is fitted to the scores.
+    prepare : callable, optional
+        Features of all rows learnt from some training rows, for each fold anew: one kernel matrix per fold and
+        permutation. By default that is what ``scaling="fold"`` of the task asks for.
 
     Examples
     --------
@@ -97,20 +113,24 @@ def permutation_test(
     """
     check_permutations(permutations)
     check_partition(folds, len(task.y))
-    machine = copy(as_machine(task.estimator))
-    A, path, prepared = task.scaled(), dict(point), None
-    if machine.works_on == "kernel":
-        for name in [name for name in path if name in KERNEL_PARAMETERS]:
-            setattr(machine, name, path.pop(name))
-        if machine.kernel != "precomputed":
-            A = kernel_matrix(
-                A, kernel=machine.kernel, sigma=machine.sigma, degree=machine.degree, coef0=machine.coef0
-            )
-        if task.weights is None:
-            prepared = machine.prepare(A, often=[path])
+    machine, path = copy(as_machine(task.estimator)), dict(point)
+    on_kernel = machine.works_on == "kernel"
+    for name in [name for name in path if on_kernel and name in KERNEL_PARAMETERS]:
+        setattr(machine, name, path.pop(name))
+    if prepare is None and task.scaling == "fold":
+        prepare = partial(_scaled_by, task.X)
+
+    def worked_on(X: Array) -> Array:
+        if not on_kernel or machine.kernel == "precomputed":
+            return X
+        return kernel_matrix(
+            X, kernel=machine.kernel, sigma=machine.sigma, degree=machine.degree, coef0=machine.coef0
+        )
+
     settings: dict[str, Any] = {"n_classes": task.n_classes, "engine": task.engine}
-    if prepared is not None:
-        settings["prepared"] = prepared
+    A = worked_on(task.scaled()) if prepare is None else None
+    if A is not None and on_kernel and task.weights is None:
+        settings["prepared"] = machine.prepare(A, often=[path])
     if task.weights is not None:
         settings["sample_weight"] = task.weights
     fold_of = np.full(len(task.y), -1)
@@ -121,8 +141,15 @@ def permutation_test(
         y, parts = task.y[order], fold_of[order]
         rows = np.arange(len(y))
         dealt = [(rows[parts != k], rows[parts == k]) for k in range(len(folds))]
-        scores = machine.sweep(A, y, dealt, [path], **settings)
-        return float(np.mean([(of[0].argmax(axis=1) != y[test]).mean() for of, (_, test) in zip(scores, dealt)]))
+        F = np.empty((len(y), task.n_classes))
+        if A is not None:
+            for (_, test), (of_fold,) in zip(dealt, machine.sweep(A, y, dealt, [path], **settings), strict=True):
+                F[test] = of_fold
+        elif prepare is not None:
+            for train, test in dealt:
+                ((F[test],),) = machine.sweep(worked_on(prepare(train)), y, [(train, test)], [path], **settings)
+        codes = F.argmax(axis=1) if decide is None else decide(F, y, parts)
+        return float(np.mean([(codes[test] != y[test]).mean() for _, test in dealt]))
 
     rng = np.random.default_rng(seed)
     own = error(np.arange(len(task.y))) if observed is None else observed
@@ -131,6 +158,11 @@ def permutation_test(
     ]
     as_good = sum(each <= own + 1e-12 for each in found)
     return PermutationResult(own, (1 + as_good) / (1 + permutations), permuted=tuple(found))
+
+
+def _scaled_by(X: Array, train: Array) -> Array:
+    """Rows scaled by the ranges of some of them."""
+    return to_range(X, X[train])
 
 
 def _dealt(groups: Array | None, n: int, rng: np.random.Generator) -> Array:

@@ -254,8 +254,9 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
             for some, weights in machine._equally_weighed(fast, learned, y, ell, sample_weight):
                 if self.leaves_rows_out and len(some) == 1:
                     continue  # a few factorisations of one training set cost less than a decomposition of all rows
+                checks = parameter_checks(type(self))
                 for name, value in ((name, value) for point in path for name, value in point.items()):
-                    parameter_checks(type(self))[name](name, value)  # a fit checks for itself
+                    checks[name](name, value)  # a fit checks for itself
                 usable = None if weights else prepared
                 of_some = machine._sweep(A, y, ell, [learned[k] for k in some], path, usable, *weights)
                 for k, of_fold in zip(some, of_some, strict=True):

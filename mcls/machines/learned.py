@@ -11,7 +11,7 @@ from mcls.kernels import KernelFunction
 from mcls.machines.kernel_machine import KernelMachine
 from mcls.parameters import Check, Positive
 from mcls.solvers import labelgram, lsm
-from mcls.solvers.linear import solve_spd
+from mcls.solvers.linear import add_ridge, solve_spd
 
 Array = np.ndarray
 
@@ -68,7 +68,7 @@ class LearnedLSM(KernelMachine):
 
     def _fit(self, K: Array, y: Array, n_classes: int) -> None:
         Y = lsm.indicators(y, n_classes)
-        M = solve_spd(lsm.add_ridge(K, self.gamma), np.eye(len(K)))  # (K + γI)⁻¹
+        M = solve_spd(add_ridge(K, self.gamma), np.eye(len(K)))  # (K + γI)⁻¹
         self.class_alpha_ = M @ Y
         F = Y - self.class_alpha_ / M.diagonal()[:, None]
         self.label_gram_ = labelgram.learn(F, y, self.mu)

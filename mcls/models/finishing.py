@@ -13,9 +13,7 @@ from threadpoolctl import threadpool_limits
 from mcls.evaluation.conformal import ConformalSets
 from mcls.evaluation.grid_result import GridResult
 from mcls.evaluation.metrics import ERROR, Metric
-from mcls.evaluation.permutations import (
-    permutation_test,
-)
+from mcls.evaluation.permutations import Decide, permutation_test
 from mcls.evaluation.protocols import Outcome
 from mcls.evaluation.scoring import mean_over_folds
 from mcls.models import grids
@@ -24,10 +22,13 @@ from mcls.models.closeness import closeness_notes
 from mcls.models.contest import Standing, standings
 from mcls.models.selected import Selection
 from mcls.models.training_rows import Say, TrainingRows
-from mcls.solvers.calibration import DECIDE
+from mcls.solvers.calibration import DECIDE, calibrate
 from mcls.specs import format_spec, parse_spec
 
 Array = np.ndarray
+
+# Folds that are left out one by one where a map is fitted; those of a search are put together to these.
+_MAP_FOLDS = 5
 
 
 def standings_of(
@@ -129,6 +130,7 @@ def finish(
     if permutations:
         error = made.error if made.nested_error is None else made.nested_error
         settings: dict[str, Any] = {"seed": data.seed, "observed": error, "on_step": candidate.task.on_step}
+        settings |= {"decide": _decide(candidate, standing), "prepare": data.prepare_searched}
         with threadpool_limits(1):
             chance = permutation_test(candidate.task, data.splits, found.best_point, permutations, **settings)
         made = replace(made, chance=chance)
@@ -153,13 +155,27 @@ def spec_with(candidate: Candidate, standing: Standing) -> str:
     return format_spec(name, {**options, "calibration": DECIDE}) if standing.decides else candidate.machine
 
 
+def _decide(candidate: Candidate, standing: Standing | None) -> Decide | None:
+    """What makes classes of out-of-fold scores where that is not the largest score: a map fitted to these scores."""
+    metric, by_map = candidate.task.metrics[0], standing is not None and standing.decides
+    if not by_map and metric.decide is None:
+        return None
+    weights, kind = candidate.task.weights, DECIDE if by_map else "temperature"
+
+    def decide(F: Array, y: Array, folds: Array) -> Array:
+        P = calibrate(F, y, kind, weights, folds % _MAP_FOLDS)[1]
+        return P.argmax(axis=1) if by_map else metric.decided(P)
+
+    return decide
+
+
 def _map_folds(found: GridResult, tested: Array) -> Array | None:
-    """The fold of each tested row for the fit of a map, at most five: those of the search, put together.
+    """The fold of each tested row for the fit of a map, at most ``_MAP_FOLDS``: those of the search, put together.
 
     Rows that stay together in the search stay together here, and so does a row that several folds test.
     """
     fold_of = np.zeros(found.n_rows, dtype=np.intp)
     for k, test in enumerate(found.tests):
-        fold_of[test] = k % 5
+        fold_of[test] = k % _MAP_FOLDS
     folds = np.unique(fold_of[tested], return_inverse=True)[1]
     return folds if folds.any() else None

@@ -23,8 +23,8 @@ LARGEST_CONDITION = 1e8
 #: Below this reciprocal condition number a solution keeps about three digits or fewer, whatever the way to it.
 SMALLEST_RCOND = 1e-13
 
-# OpenBLAS's Cholesky crashes with two threads on large matrices (seen from 16000 rows on; OpenBLAS issue 2562).
-_WHOLE_UP_TO = 8000
+#: OpenBLAS's Cholesky crashes with two threads on large matrices (seen from 16000 rows on; OpenBLAS issue 2562).
+WHOLE_UP_TO = 8000
 
 
 def warn_of_lost_digits() -> None:
@@ -38,6 +38,13 @@ def warn_of_lost_digits() -> None:
     )
 
 
+def add_ridge(K: Array, gamma: float) -> Array:
+    """K + γI of a symmetric K, a copy in Fortran order, ready for LAPACK."""
+    A = np.array(K.T, order="F")  # transposed, C order is Fortran order: no entry changes its place
+    A[np.diag_indices(len(A))] += gamma
+    return A
+
+
 class Factor:
     """Cholesky's factor of a symmetric positive definite A (n, n); of a numerically indefinite one, LU.
 
@@ -46,7 +53,7 @@ class Factor:
 
     def __init__(self, A: Array) -> None:
         diagonal = A.diagonal().copy()
-        whole = len(A) <= _WHOLE_UP_TO
+        whole = len(A) <= WHOLE_UP_TO
         factored = lapack.dpotrf(A, lower=1, clean=0, overwrite_a=1) if whole else blocked_cholesky(A)
         self._L: Array = factored[0]
         self._diagonal = diagonal

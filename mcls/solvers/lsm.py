@@ -7,19 +7,24 @@ its Gram matrix L: the scores of (25) are K α L (see ``mcls.machines.labels``).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from itertools import combinations
 
 import numpy as np
 
-from mcls.solvers.linear import solve_spd
+from mcls.solvers.linear import add_ridge, solve_spd
 from mcls.solvers.spectrum import Spectrum
 from mcls.solvers.weights import weigh
+from mcls.solvers.whole_inverse import decomposed
 
 Array = np.ndarray
 
 # A value of Y − e keeps eight digits above 10⁸ times the rounding of the solution; above this it is always taken.
 _DIGITS = 1e8
 _CANCELS = 1e-4
+
+# With so many folds of many rows that need products, those of all folds are cheaper together.
+_MANY, _MANY_ROWS = 8, 600
 
 #: In a narrow kernel classes of one size have equal biases: at full precision rounding would order them.
 BIAS_DECIMALS = 12
@@ -28,13 +33,6 @@ BIAS_DECIMALS = 12
 def indicators(y: Array, n_classes: int) -> Array:
     """Indicator matrix (n, ℓ) of the class codes."""
     return np.eye(n_classes)[y]
-
-
-def add_ridge(K: Array, gamma: float) -> Array:
-    """K + γI of a symmetric K, a copy in Fortran order, ready for LAPACK."""
-    A = np.array(K.T, order="F")  # transposed, C order is Fortran order: no entry changes its place
-    A[np.diag_indices(len(A))] += gamma
-    return A
 
 
 def fit(K: Array, Y: Array, gamma: float, w: Array | None = None) -> Array:
@@ -79,8 +77,8 @@ def sweep(
         B, root = weigh(K, w / largest)
         found = sweep(B, root[:, None] * Y, tests, np.asarray(gammas) / largest)
         return [values / root[test, None] for values, test in zip(found, tests)]
-    spectrum = spectrum or Spectrum.of(K)
     shifts = np.asarray(gammas, dtype=float)
+    spectrum = spectrum or decomposed(K, shifts, tests)
     kept = spectrum.keeps_digits(shifts)
     # All folds in one array, so that there are few calls for many small ones.
     ends = np.cumsum([len(test) for test in tests])
@@ -92,15 +90,20 @@ def sweep(
     smallest = least_difference(spectrum.conditions(shifts).max())
     for part, solved in spectrum.solved(shifts, Y, tests):
         at = np.flatnonzero(kept)[part]
+        tiny: list[
+            tuple[int, Array, Array, Array]
+        ] = []  # folds with rows whose values are computed by the product
         for places, rows in solved.runs:
             e = solved.left_out(rows, places)  # (γ, k, s, r)
             F = Y[rows] - e
-            lost = (np.abs(F).max(axis=3) < smallest).any(axis=0)  # (k, s)
-            for i in np.flatnonzero(lost.any(axis=1)).tolist():
-                S, some = rows[i], lost[i]
-                F[:, i, some] = solved.left_out_products(S, e[:, i], K[S[some]])
             into = (ends[places] - rows.shape[1])[:, None] + np.arange(rows.shape[1])  # (k, s)
             joined[at[:, None, None], into] = F
+            lost = (reduce(np.maximum, np.moveaxis(np.abs(F), 3, 0)) < smallest).any(axis=0)  # (k, s)
+            tiny += [(places[i], rows[i], e[:, i], lost[i]) for i in np.flatnonzero(lost.any(axis=1)).tolist()]
+        for place, S, e, some in tiny:
+            into = ends[place] - len(S) + np.flatnonzero(some)
+            many = place if len(tiny) > _MANY and len(K) >= _MANY_ROWS else None
+            joined[at[:, None], into] = solved.left_out_products(S, e, K[S[some]], many)
     return results
 
 

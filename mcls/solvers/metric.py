@@ -27,7 +27,8 @@ from functools import cached_property
 import numpy as np
 
 from mcls.kernels import RADIAL, squared_distances
-from mcls.solvers.spectrum import Solved, Spectrum
+from mcls.solvers.solved import Solved
+from mcls.solvers.spectrum import Spectrum
 
 Array = np.ndarray
 

@@ -30,8 +30,7 @@ import numpy as np
 from scipy.linalg import blas, lapack, solve_triangular
 
 from mcls.errors import McLsError
-from mcls.solvers.linear import solve_spd
-from mcls.solvers.lsm import add_ridge
+from mcls.solvers.linear import add_ridge, solve_spd
 
 Array = np.ndarray
 Fold = tuple[Array, Array]  # (train, test) row indices

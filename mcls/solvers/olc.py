@@ -51,8 +51,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from scipy.linalg import eigh, svd
 
-from mcls.solvers.linear import LARGEST_CONDITION, SMALLEST_RCOND, solve_spd, warn_of_lost_digits
-from mcls.solvers.lsm import BIAS_DECIMALS, add_ridge, indicators, least_difference
+from mcls.solvers.linear import LARGEST_CONDITION, SMALLEST_RCOND, add_ridge, solve_spd, warn_of_lost_digits
+from mcls.solvers.lsm import BIAS_DECIMALS, indicators, least_difference
 from mcls.solvers.spectrum import Spectrum, pivoted_factor
 from mcls.solvers.weights import weigh
 

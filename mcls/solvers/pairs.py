@@ -11,21 +11,24 @@ parts, so that every block is a slice of M. It is the Cholesky factorisation of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 from scipy.linalg import blas, lapack
 
 Array = np.ndarray
 
-# Up to this many rows in a part all pairs go through NumPy's stacked routines, beyond one by one through LAPACK.
-_STACKED_UP_TO = 24
+#: Up to this many rows in a part all pairs go through stacked routines, beyond one by one through LAPACK.
+STACKED_UP_TO = 24
 
-# Products with L⁻¹ are quicker than solving with L, and lose the digits of L's condition, the root of that of M: up to
-# this condition of M that is nothing.
-_INVERTED_UP_TO = 1e5
+# Numbers of a stack of small systems that are eliminated at once: as many as a cache holds.
+_TOGETHER = 2**18
+
+# Products with M_SS⁻¹ are quicker than solving, and lose the digits of its condition, at most that of M; what follows
+# loses as many again. Up to this condition of M eight are left.
+_INVERTED_UP_TO = 1e4
 
 # Parts are padded to the size of the largest where they are stacked: not if that adds more than this share of rows.
 _PADDING_UP_TO = 1.3
@@ -48,17 +51,25 @@ class Parts:
     order: Array
     bounds: Array
     members: Array
+    _found: dict[tuple[int, ...], Array] = field(default_factory=dict)  # of ``find``: the same at every kernel
 
     @classmethod
     def of(cls, tests: Sequence[Array], n: int) -> Parts | None:
         """The parts that folds with these rows are made of; None where some fold is made of more than two.
 
-        Rows of one part are in the same folds: each fold adds a random number to its rows, and equal sums tell them.
+        The same folds are asked for at one kernel after another: what they are made of is remembered.
         """
+        return cls._of(tuple(np.asarray(test, dtype=np.intp).tobytes() for test in tests), n)
+
+    @classmethod
+    @lru_cache(maxsize=2)
+    def _of(cls, of_tests: tuple[bytes, ...], n: int) -> Parts | None:
+        """Rows of one part are in the same folds: each fold adds a random number to its rows, equal sums tell them."""
+        tests = [np.frombuffer(of_test, dtype=np.intp) for of_test in of_tests]
         if not tests:
             return None
         counts = np.array([len(test) for test in tests])
-        rows = np.concatenate(tests).astype(np.intp)
+        rows = np.concatenate(tests)
         numbers = np.random.default_rng(0).random(len(tests)) + 1
         sums = np.bincount(rows, np.repeat(numbers, counts), minlength=n)
         different, part_of = np.unique(sums, return_inverse=True)
@@ -107,14 +118,31 @@ class Parts:
     def is_stacked(self) -> bool:
         """Whether the parts are small and of nearly one size."""
         largest = int(np.diff(self.bounds).max())
-        return largest <= _STACKED_UP_TO and largest * self.k <= _PADDING_UP_TO * self.bounds[-1]
+        return largest <= STACKED_UP_TO and largest * self.k <= _PADDING_UP_TO * self.bounds[-1]
 
     def slice(self, part: int) -> slice:
         """Where a part is in the order."""
         return slice(int(self.bounds[part]), int(self.bounds[part + 1]))
 
+    @cached_property
+    def folds_of(self) -> list[Array]:
+        """For each part, the folds that leave it out."""
+        return [np.flatnonzero((self.members == part).any(axis=1)) for part in range(self.k)]
+
+    @cached_property
+    def find_parts(self) -> list[Array]:
+        """Where the rows of each part stand in what ``left_out`` returns, for each fold that leaves it out (f, s)."""
+        rows = [self.order[self.slice(part)] for part in range(self.k)]
+        return [self._find(f, np.broadcast_to(S, (len(f), len(S)))) for f, S in zip(self.folds_of, rows)]
+
     def find(self, folds: Sequence[int], rows: Array) -> Array:
-        """Where the rows (f, s) of some folds stand in what ``left_out`` returns."""
+        """Where the rows (f, s) of some folds, all that they leave out, stand in what ``left_out`` returns."""
+        key = tuple(folds)
+        if key not in self._found:
+            self._found[key] = self._find(folds, rows)
+        return self._found[key]
+
+    def _find(self, folds: Sequence[int] | Array, rows: Array) -> Array:
         place, pair = self.place[rows], self._pairs[1][list(folds), None]
         part = np.searchsorted(self.bounds, place, side="right") - 1
         end, largest, p = self.bounds[-1], np.diff(self.bounds).max(), len(self.pairs)
@@ -130,16 +158,19 @@ def left_out(M: Array, U: Array, parts: Parts, condition: float) -> Array:
     part of each pair, padded to the size of the largest, then those of the second: ``Parts.find`` says where. NaN where
     a block is not definite.
     """
-    made = _stacked(M, U, parts, condition <= _INVERTED_UP_TO) if parts.is_stacked else None
-    alone, first, second = made or _one_by_one(M, U, parts)
+    if parts.is_stacked:
+        alone, first, second = _stacked(M, U, parts, condition <= _INVERTED_UP_TO)
+    else:
+        alone, first, second = _one_by_one(M, U, parts)
     g, r = len(M), U.shape[-1]
     return np.concatenate([alone, first.reshape(g, -1, r), second.reshape(g, -1, r)], axis=1)
 
 
-def _stacked(M: Array, U: Array, parts: Parts, inverted: bool) -> tuple[Array, Array, Array] | None:
-    """All shifts and pairs by stacked routines, the parts padded by rows of the identity; None if one is singular.
+def _stacked(M: Array, U: Array, parts: Parts, inverted: bool) -> tuple[Array, Array, Array]:
+    """All shifts and pairs by stacked routines, the parts padded by rows of the identity.
 
-    With ``inverted`` L⁻¹ is formed.
+    With Z = M_SS⁻¹M_SR, the elimination of S leaves (M_RR − M_RS Z) e_R = u_R − M_RS M_SS⁻¹u_S. With ``inverted``
+    M_SS⁻¹ is formed.
     """
     g, k, r = len(M), parts.k, U.shape[-1]
     sizes = np.diff(parts.bounds)
@@ -156,29 +187,44 @@ def _stacked(M: Array, U: Array, parts: Parts, inverted: bool) -> tuple[Array, A
         M[:, :, dummies] = 0.0
         M[:, dummies, dummies] = 1.0
         U = np.where(inside[..., None], U[:, at].reshape(g, k, s, r), 0.0)
-    M = M.reshape(g, k, s, k, s)
     each, (first, second) = np.arange(k), parts.pairs.T
+    M = M.reshape(g, k, s, k, s)
     D = M[:, each, :, each].swapaxes(0, 1)  # (g, k, s, s)
-    try:
-        L = np.linalg.cholesky(D)
-        solve: Callable[[Array, Array], Array] = np.linalg.solve
-        if inverted:
-            L, solve = np.linalg.inv(L), np.matmul
-        v = solve(L, U)
-        W = (
-            solve(L, M.reshape(g, k, s, k * s)).reshape(M.shape)[:, first, :, second].swapaxes(0, 1)
-        )  # (g, p, s, s)
-        Wt = W.swapaxes(-1, -2)
-        e_second = np.linalg.solve(D[:, second] - Wt @ W, U[:, second] - Wt @ v[:, first])  # (g, p, s, r)
-    except np.linalg.LinAlgError:
-        return None
-    right = np.zeros((g, k, s, 1 + k, r))
-    right[:, :, :, k] = v
-    right[:, first, :, second] = (W @ e_second).swapaxes(0, 1)
-    found = solve(L.swapaxes(-1, -2), right.reshape(g, k, s, -1)).reshape(right.shape)
-    alone = found[:, :, :, k]
-    e_first = alone[:, first] - found[:, first, :, second].swapaxes(0, 1)
-    return alone[:, inside], e_first, e_second
+    solve = partial(solve_stacked, D)
+    if inverted:
+        solve = partial(np.matmul, solve(np.broadcast_to(np.eye(s), D.shape)))
+    alone = solve(U)
+    Z = solve(M.reshape(g, k, s, k * s)).reshape(M.shape)[:, first, :, second].swapaxes(0, 1)  # (g, p, s, s)
+    across = M[:, first, :, second].transpose(1, 0, 3, 2)  # M_RS
+    e_second = solve_stacked(D[:, second] - across @ Z, U[:, second] - across @ alone[:, first])  # (g, p, s, r)
+    return alone[:, inside], alone[:, first] - Z @ e_second, e_second
+
+
+def solve_stacked(A: Array, R: Array) -> Array:
+    """A⁻¹R (..., s, r) of many small definite systems A (..., s, s); NaN where one is not definite.
+
+    Elimination in the order of the rows, each of its steps for all systems at once, so that what a call of LAPACK costs
+    beside its few operations is not paid. The row j of the factor is W_j = A_j − Σ_k W_kj/W_kk W_k over k < j.
+    """
+    *stack, s, r = R.shape
+    found = np.empty((int(np.prod(stack)), s, r))
+    A, R = A.reshape(-1, s, s), R.reshape(-1, s, r)
+    step = max(1, _TOGETHER // (s * (s + r)))
+    for start in range(0, len(found), step):
+        some = slice(start, start + step)
+        W = np.empty((s, s + r, len(found[some])))  # the stack comes last, so that every operation has long rows
+        W[:, :s], W[:, s:] = A[some].transpose(1, 2, 0), R[some].transpose(1, 2, 0)
+        scaled, X = np.empty((s, s, W.shape[2])), W[:, s:]
+        with np.errstate(all="ignore"):
+            for j in range(s):
+                W[j, j:] -= np.einsum("kN,kqN->qN", scaled[:j, j], W[:j, j:])
+                np.divide(W[j, j:s], W[j, j], out=scaled[j, j:])
+            for j in reversed(range(s)):
+                X[j] -= np.einsum("kN,krN->rN", W[j, j + 1 : s], X[j + 1 :])
+                X[j] /= W[j, j]
+        X[:, :, ~(W[np.arange(s), np.arange(s)] > 0).all(axis=0)] = np.nan
+        found[some] = X.transpose(2, 0, 1)
+    return found.reshape(*stack, s, r)
 
 
 def _one_by_one(M: Array, U: Array, parts: Parts) -> tuple[Array, Array, Array]:
@@ -218,14 +264,13 @@ def _first_of(
     for j, b in enumerate(parts.pairs[at, 1]):
         R = parts.slice(b)
         W_b = later[:, R.start - S.stop : R.stop - S.stop]
-        C = np.matmul(W_b.T, W_b)
-        np.subtract(M[R, R], C, out=C)
-        factor, failed = lapack.dpotrf(C.T, lower=1, clean=0, overwrite_a=1)
+        C = np.array(M[R, R]).T
+        C = blas.dsyrk(-1.0, W_b.T, beta=1.0, c=C, lower=1, overwrite_c=1)  # M_RR − WᵀW, its lower triangle
+        assert targets is not None
+        _, e, failed = lapack.dposv(C, targets[R.start - S.stop : R.stop - S.stop], lower=1, overwrite_a=1)
         if failed:
             e_second[at[j]], columns[1 + j] = np.nan, np.nan
             continue
-        assert targets is not None
-        e = lapack.dpotrs(factor, targets[R.start - S.stop : R.stop - S.stop], lower=1)[0]
         e_second[at[j], : len(e)] = e
         columns[1 + j] = (v - W_b @ e).T
     # All columns at once: L⁻ᵀ of each, again transposed.

@@ -25,8 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from mcls.solvers.linear import solve_spd
-from mcls.solvers.lsm import add_ridge
+from mcls.solvers.linear import add_ridge, solve_spd
 
 Array = np.ndarray
 

@@ -22,50 +22,53 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from mcls.solvers.linear import LARGEST_CONDITION
 from mcls.solvers.pairs import Parts, left_out
+from mcls.solvers.solved import Solved, congruent, fold_runs
 
 Array = np.ndarray
 
 # Below this many rows a whole eigendecomposition is as quick as looking for a low rank.
 _LOW_RANK_FROM = 600  # rows
 
+# Eigenvalues below this share of the largest are the rounding of a decomposition; so large a share of them is dropped.
+_ROUNDING = 1e-16
+_DROPPED_FROM = 0.2
+
 # Where blocks are looked for: below this many rows a whole eigendecomposition is as quick, and a matrix with more
 # than this share of entries hardly has any.
 _BLOCKS_FROM = 250  # rows
 _BLOCKS_UP_TO = 0.1
 
-# Below this size of a block the general product is quicker than the symmetric one.
-_SYMMETRIC_FROM = 32  # rows
+# Rows that are copied to columns at a time.
+_MIRRORED = 128
 
 # Numbers of inverses held at once: those of several shifts of small systems, so that their folds are batched.
 _HELD_UP_TO = 600 * 600
 
-# Below this share of the columns of M single entries are picked, beyond whole rows.
-_FEW_COLUMNS = 0.2
 
-# Folds are batched while their rows of the eigenvectors stay below this many numbers; larger ones are products
-# large enough by themselves.
-_BATCH_UP_TO = 600 * 600
+def asks_for_all(tests: Sequence[Array], entries: float) -> bool:
+    """Whether the blocks M_SS of all folds together have more entries than M."""
+    return sum(len(test) ** 2 for test in tests) >= entries
 
 
-def fold_runs(tests: Sequence[Array], n: int) -> Iterator[tuple[list[int], Array]]:
-    """Yield folds of one size in batches: their places in the list of folds, and their rows (k, s).
+def pair_parts(tests: Sequence[Array], n: int) -> Parts | None:
+    """The parts that folds are made of, where some leave out two of them."""
+    parts = Parts.of(tests, n)
+    return parts if parts is not None and len(parts.pairs) else None
 
-    A batch has about as many numbers as fit into a cache, each row of a fold having n, or as many as there are rows
-    in the fold.
-    """
-    sizes = np.array([len(test) for test in tests])
-    for size in np.unique(sizes):
-        places = np.flatnonzero(sizes == size).tolist()
-        step = max(1, _BATCH_UP_TO // (max(n, int(size)) * max(1, int(size))))
-        for start in range(0, len(places), step):
-            some = places[start : start + step]
-            yield some, np.array([tests[place] for place in some], dtype=np.intp)
+
+def mirror(M: Array) -> None:
+    """Copy the upper triangle of M (n, n) to the lower one."""
+    for start in range(0, len(M), _MIRRORED):
+        stop = start + _MIRRORED
+        M[stop:, start:stop] = M[start:stop, stop:].T
+        block = M[start:stop, start:stop]
+        block[...] = np.triu(block) + np.triu(block, 1).T
 
 
 def pivoted_factor(A: Array, tol: float, most: int) -> Array | None:
@@ -131,10 +134,24 @@ class Spectrum:
     @classmethod
     def of(cls, A: Array, blocks: Sequence[Array] | None = None) -> Spectrum:
         """Decompose A; ``blocks`` lists the rows of its diagonal blocks if they are known, else they are found."""
+        return cls.short(A, blocks) or cls._eigen(A)
+
+    @classmethod
+    def _eigen(cls, A: Array) -> Spectrum:
+        """All eigenvectors, or those of a low rank if all other eigenvalues are rounding and it has none below zero."""
+        values, vectors = np.linalg.eigh(A)
+        dropped = int(np.searchsorted(values, _ROUNDING * values[-1:].max(initial=0.0)))
+        if dropped < _DROPPED_FROM * len(A) or -values[0] > _ROUNDING * values[-1] * len(A):
+            return cls(values, vectors)
+        return cls(values[dropped:], vectors[:, dropped:] * np.sqrt(values[dropped:]))
+
+    @classmethod
+    def short(cls, A: Array, blocks: Sequence[Array] | None = None) -> Spectrum | None:
+        """Decompose an A that falls into blocks or has a low rank; None for another one."""
         if blocks is None or len(blocks) == 1:
             blocks = _diagonal_blocks(A)
         if len(blocks) == 1:
-            return cls._low_rank(A) or cls(*np.linalg.eigh(A))
+            return cls._low_rank(A)
         values, vectors = np.empty(len(A)), np.zeros(A.shape)
         for rows in blocks:
             block = np.ix_(rows, rows)
@@ -156,12 +173,12 @@ class Spectrum:
         return cls(values, Z @ U)
 
     @property
-    def _whole(self) -> bool:
+    def is_whole(self) -> bool:
         return len(self.values) == len(self.vectors)
 
     def conditions(self, shifts: Array) -> Array:
         """Condition number (g,) of A + δI for each of g shifts; ∞ where it is singular."""
-        values = self.values if self._whole else np.append(self.values, 0.0)
+        values = self.values if self.is_whole else np.append(self.values, 0.0)
         sizes = np.abs(values + shifts[:, None])
         smallest = sizes.min(axis=1)
         return np.divide(sizes.max(axis=1), smallest, out=np.full(len(shifts), np.inf), where=smallest > 0)
@@ -170,10 +187,10 @@ class Spectrum:
         """For which shifts (g,) solutions keep their digits; the methods below are for those."""
         return self.conditions(shifts) <= LARGEST_CONDITION
 
-    def _weights(self, shifts: Array) -> tuple[Array, Array, Array]:
+    def weights(self, shifts: Array) -> tuple[Array, Array, Array]:
         """Weights w (g, ·) and a, b (g, 1) with M = aI + b Q diag(w) Qᵀ for each of g shifts."""
         weights = 1 / (self.values + shifts[:, None])
-        if self._whole:
+        if self.is_whole:
             return weights, np.zeros((len(shifts), 1)), np.ones((len(shifts), 1))
         return weights, 1 / shifts[:, None], -1 / shifts[:, None]
 
@@ -181,7 +198,7 @@ class Spectrum:
         """M R (g, n, r) for each of g shifts."""
         if self.held and all(float(shift) in self.held for shift in shifts):
             return np.stack([self.held[float(shift)] @ R for shift in shifts])
-        weights, a, b = self._weights(shifts)
+        weights, a, b = self.weights(shifts)
         g, (n, r) = len(shifts), R.shape
         projected = (b * weights).T[:, :, None] * (self.vectors.T @ R)[:, None, :]  # (·, g, r)
         products = self.vectors @ projected.reshape(-1, g * r) if g else np.empty((n, 0))  # one large product
@@ -196,16 +213,12 @@ class Spectrum:
         ask for n²/k, those of nested cross-validation, with two of the k folds left out at once, for 2n² and more.
         """
         n = len(self.vectors)
-        asked = sum(len(test) ** 2 for test in tests)
-        whole = bool(self.held) or asked * n >= (
-            sum(len(rows) ** 3 for rows in self.blocks) if self.blocks else n**3
-        )
+        entries = sum(len(rows) ** 3 for rows in self.blocks) / n if self.blocks else n**2
+        whole = bool(self.held) or asks_for_all(tests, entries)
         step = max(1, _HELD_UP_TO // n**2 if whole else len(shifts))
         U = self.solve(shifts, R)
         runs = list(fold_runs(tests, 0 if whole else n))
-        parts = Parts.of(tests, n) if whole and not self.held and self._is_definite(shifts) else None
-        if parts is not None and not len(parts.pairs):
-            parts = None
+        parts = pair_parts(tests, n) if whole and not self.held and self.is_definite(shifts) else None
         ordered = self if parts is None else self._ordered(parts)
         for start in range(0, len(shifts), step):
             part = slice(start, start + step)
@@ -215,7 +228,7 @@ class Spectrum:
                 e = left_out(M, U[part][:, parts.order], parts, float(self.conditions(shifts[part]).max()))
             yield part, Solved(self, shifts[part], U[part], runs, M, parts, e)
 
-    def _is_definite(self, shifts: Array) -> bool:
+    def is_definite(self, shifts: Array) -> bool:
         """Whether A + δI is positive definite at every shift."""
         return bool((self.values.min(initial=np.inf) + shifts > 0).all())
 
@@ -239,136 +252,21 @@ class Spectrum:
             some = [self.held[float(shift)] for shift in shifts]
             return some[0][None] if len(some) == 1 else np.stack(some)
         n = len(self.vectors)
-        weights, a, b = self._weights(shifts)
+        weights, a, b = self.weights(shifts)
         M = np.zeros((len(shifts), n, n)) if self.blocks else np.empty((len(shifts), n, n))
         for i, w in enumerate(weights):
             for rows in self.blocks:
                 block = np.ix_(rows, rows)
-                M[i][block] = _congruent(self.vectors[block], w[rows])
-            if not self.blocks:
-                _congruent(self.vectors, w, out=M[i])
-        if not self._whole:
-            M *= b[:, :, None]
-            M[:, np.arange(n), np.arange(n)] += a
+                M[i][block] = congruent(self.vectors[block], w[rows])
+            if self.blocks:
+                continue
+            if self.is_whole or n < _LOW_RANK_FROM or w.min() <= 0:
+                congruent(self.vectors, w, out=M[i])
+                if not self.is_whole:
+                    M[i] *= b[i]
+            else:  # the lower triangle in the order of LAPACK is the upper one here
+                scaled = (self.vectors * np.sqrt(w)).T
+                blas.dsyrk(float(b[i, 0]), scaled, trans=1, lower=1, c=M[i].T, overwrite_c=1)
+                mirror(M[i])
+        M[:, np.arange(n), np.arange(n)] += a
         return M
-
-
-def _congruent(Q: Array, w: Array, out: Array | None = None) -> Array:
-    """Q diag(w) Qᵀ (..., m, m): a matrix times its own transpose, half the work, where the weights have a root."""
-    symmetric = Q.shape[-2] >= _SYMMETRIC_FROM and w.min() > 0
-    scaled = Q * (np.sqrt(w) if symmetric else w)
-    return np.matmul(scaled, (scaled if symmetric else Q).swapaxes(-1, -2), out=out)
-
-
-@dataclass(frozen=True)
-class Solved:
-    """Solutions U = MR of (A + δI)U = R at some shifts δ, and what becomes of them without a fold of rows."""
-
-    spectrum: Spectrum
-    shifts: Array  # (g,)
-    U: Array  # (g, n, r)
-    runs: list[tuple[list[int], Array]]  # the folds, as ``fold_runs`` gives them
-    M: Array | None = None  # (g, n, n) where it was worth forming, in the order of the parts if there are some
-    parts: Parts | None = None
-    of_parts: Array | None = None  # e of all folds, as ``pairs.left_out`` gives it
-
-    def left_out(self, rows: Array, places: Sequence[int] = ()) -> Array:
-        """e = M_SS⁻¹ u_S (g, k, s, r) of k folds with the rows (k, s); NaN where a fold's system loses its digits.
-
-        ``places`` are those of the folds in the list that was solved for. R is of order one.
-        """
-        if self.parts is not None and self.of_parts is not None:
-            e = self.of_parts.take(self.parts.find(places, rows), axis=1)
-        else:
-            e = _solve_each(self._blocks(rows), self.U[:, rows], self.spectrum._is_definite(self.shifts))
-        conditions = self.spectrum.conditions(self.shifts)
-        lost = conditions[:, None] * np.abs(e).max(axis=(2, 3), initial=0.0) > LARGEST_CONDITION
-        e[lost] = np.nan
-        return e
-
-    def _blocks(self, rows: Array) -> Array:
-        """M_SS (g, k, s, s) of k folds with the rows (k, s)."""
-        if self.M is not None:
-            n = len(self.spectrum.vectors)
-            return self.M.reshape(len(self.M), n * n).take(rows[:, :, None] * n + rows[:, None, :], axis=1)
-        weights, a, b = self.spectrum._weights(self.shifts)
-        Q_S = self.spectrum.vectors[rows]  # (k, s, ·)
-        M_SS = np.empty((len(self.shifts), *rows.shape, rows.shape[1]))
-        for i, w in enumerate(weights):  # one shift at a time: the product's operands stay in the cache
-            _congruent(Q_S, w, out=M_SS[i])
-        if not self.spectrum._whole:
-            M_SS *= b[:, :, None, None]
-            M_SS += a[:, :, None, None] * np.eye(rows.shape[1])
-        return M_SS
-
-    def left_out_solutions(self, rows: Array, places: Sequence[int] = ()) -> Array:
-        """Solutions u⁽⁻ˢ⁾ (g, k, n, r) without each of k folds with the rows (k, s), exactly zero on those rows.
-
-        (Rounding there, times a kernel value of one, would drown the tiny scores of a narrow kernel.)
-        """
-        e = self.left_out(rows, places)
-        solutions = self.U[:, None] - self._columns(rows, e)
-        for i, S in enumerate(rows):
-            solutions[:, i, S] = 0.0
-        return solutions
-
-    def _columns(self, rows: Array, e: Array) -> Array:
-        """M₋S,S e (g, k, n, r) of k folds with the rows (k, s); rows of S hold nothing of use."""
-        g, k, _, r = e.shape
-        if self.M is not None:  # M is symmetric: its rows are its columns, and next to each other
-            columns = np.matmul(self.M[:, self._at(rows)].swapaxes(-1, -2), e)
-            return columns if self.parts is None else columns[:, :, self.parts.place]
-        weights, _, b = self.spectrum._weights(self.shifts)  # aI touches only the rows left out
-        Q = self.spectrum.vectors
-        projected = np.matmul(Q[rows].transpose(0, 2, 1), e)  # (g, k, ·, r)
-        projected *= (b * weights)[:, None, :, None]
-        columns = Q @ projected.transpose(2, 0, 1, 3).reshape(-1, g * k * r)  # one large product
-        return columns.reshape(-1, g, k, r).transpose(1, 2, 0, 3)
-
-    def _at(self, rows: Array) -> Array:
-        """Where rows stand in M."""
-        return rows if self.parts is None else self.parts.place[rows]
-
-    def left_out_products(self, S: Array, e: Array, T: Array) -> Array:
-        """Products T u⁽⁻ˢ⁾ (g, m, r) with the solutions without the rows S (s,), for a T (m, n) of few rows.
-
-        ``e`` (g, s, r) is M_SS⁻¹ u_S. T is set to zero in the columns of S. Without M, products with Q come before
-        the shifts, so that the price is that of TQ.
-        """
-        g, n, r = self.U.shape
-        T[:, S] = 0.0
-        if self.M is not None:
-            # What is below the rounding of a row's largest entry adds nothing: a narrow kernel leaves few columns.
-            sizes = np.abs(T)
-            seen = np.flatnonzero((sizes > 1e-17 / n * sizes.max(axis=1, initial=0.0)[:, None]).any(axis=0))
-            u = self.U[:, seen]
-            if len(seen) < _FEW_COLUMNS * n:
-                u -= np.matmul(self.M[:, self._at(seen)[:, None], self._at(S)], e)
-            else:  # whole rows of M are next to each other
-                u -= np.matmul(self.M[:, self._at(S)].swapaxes(-1, -2), e)[:, self._at(seen)]
-            return T[:, seen] @ u
-        weights, _, b = self.spectrum._weights(self.shifts)
-        Q = self.spectrum.vectors
-        projected = Q[S].T @ e.transpose(1, 0, 2).reshape(len(S), -1)  # (·, g·r)
-        projected = projected.reshape(-1, g, r) * (b * weights).T[:, :, None]
-        whole = T @ self.U.transpose(1, 0, 2).reshape(n, -1)  # (m, g·r)
-        return (whole - (T @ Q) @ projected.reshape(-1, g * r)).reshape(-1, g, r).transpose(1, 0, 2)
-
-
-def _solve_each(blocks: Array, right: Array, definite: bool) -> Array:
-    """Solve each of the symmetric systems (..., s, s) for its right-hand sides (..., s, r); NaN where one is singular.
-
-    Cholesky, half the work of LU, for definite systems of enough rows.
-    """
-    if not definite or not blocks.shape[-1]:
-        try:
-            return np.linalg.solve(blocks, right)
-        except np.linalg.LinAlgError:  # singular to the last digit
-            return np.full(right.shape, np.nan)
-    out = np.empty(right.shape)
-    for at in np.ndindex(*blocks.shape[:-2]):
-        # The transpose is the same matrix, in the order of LAPACK, and is not needed any more.
-        _, out[at], info = lapack.dposv(blocks[at].T, right[at], overwrite_a=1)
-        if info:
-            out[at] = np.nan
-    return out

@@ -6,6 +6,7 @@ through H = K ∘ L_yy with [L_yy]ᵢⱼ = yᵢᵀyⱼ. The value of class c at 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,10 +15,11 @@ from scipy.linalg import lapack, solve_triangular
 from scipy.optimize import linprog
 
 from mcls.errors import McLsError
-from mcls.solvers.linear import SMALLEST_RCOND, Factor, independent_rows, solve_spd, warn_of_lost_digits
-from mcls.solvers.lsm import BIAS_DECIMALS, add_ridge, indicators
-from mcls.solvers.spectrum import Spectrum
+from mcls.solvers.linear import SMALLEST_RCOND, Factor, add_ridge, independent_rows, solve_spd, warn_of_lost_digits
+from mcls.solvers.lsm import BIAS_DECIMALS, indicators
+from mcls.solvers.pairs import Parts
 from mcls.solvers.weights import weigh
+from mcls.solvers.whole_inverse import decomposed
 
 Array = np.ndarray
 
@@ -107,6 +109,33 @@ def _eliminate_bias(u: Array, Y: Array) -> tuple[Array, Array]:
     return u[..., 0] - np.matmul(u[..., 1:], b)[..., 0], np.round(b[..., 0], BIAS_DECIMALS)
 
 
+@dataclass(frozen=True)
+class _PartScorer:
+    """Class values of the rows of each part for all folds that leave it out: one product per part and class."""
+
+    parts: Parts
+    K: Array  # (n, n), rows in the order of the parts, columns class by class
+    columns: Array  # (n,) where these stand in the order of the parts
+    ends: Array  # (ℓ + 1,) where each class begins and the last one ends
+
+    @classmethod
+    def of(cls, K: Array, y: Array, n_classes: int, parts: Parts) -> _PartScorer:
+        codes = y[parts.order]
+        columns = np.argsort(codes, kind="stable")
+        ends = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=n_classes))])
+        return cls(parts, K[np.ix_(parts.order, parts.order[columns])], columns, ends)
+
+    def values(self, beta: Array) -> Array:
+        """Values (ℓ, γ, f, n) of each fold's own rows, zero on the others, from coefficients (γ, f, n) in order."""
+        beta = beta[..., self.columns]
+        found = np.zeros((len(self.ends) - 1, *beta.shape))
+        for part, folds in enumerate(self.parts.folds_of):
+            S, of_part = self.parts.slice(part), beta[:, folds]
+            for c, (start, end) in enumerate(itertools.pairwise(self.ends.tolist())):
+                found[c][:, folds, S] = np.matmul(of_part[..., start:end], self.K[S, start:end].T)
+        return found
+
+
 def sweep_lssvm(
     K: Array,
     y: Array,
@@ -126,15 +155,28 @@ def sweep_lssvm(
     members = indicators(y, ell)  # (n, ℓ)
     largest = 1.0 if w is None else w.max()
     K_weighed, root = weigh(K, None if w is None else w / largest)
-    spectrum = Spectrum.of(K_weighed * L[np.ix_(y, y)], label_blocks(y, L))
     U, C = independent_rows(B)  # the constraint Yβ = 0 (21), in r = rank(B) of its rows
     Y = C[:, y] * root
     right = np.column_stack([root, Y.T]) if bias else root[:, None]
     shifts = 1 / (largest * np.asarray(gammas, dtype=float))
+    spectrum = decomposed(K_weighed * L[np.ix_(y, y)], shifts, tests, label_blocks(y, L))
     kept = np.flatnonzero(spectrum.keeps_digits(shifts))
     values = [np.full((len(gammas), len(test), ell), np.nan) for test in tests]
     biases = np.full((len(gammas), len(tests), len(U)), np.nan)
+    scorer: _PartScorer | None = None
     for part, solved in spectrum.solved(shifts[kept], right, tests):
+        together = solved.solutions_of_folds()  # (γ, f, n, 1 + r)
+        if together is not None:
+            assert solved.parts is not None
+            scorer = scorer or _PartScorer.of(K, y, ell, solved.parts)
+            beta = together[..., 0]
+            if bias:
+                beta, b = _eliminate_bias(together, Y[:, solved.parts.order])
+                biases[kept[part]] = b @ U.T
+            of_folds = scorer.values(root[solved.parts.order] * beta)  # (ℓ, γ, f, n)
+            for place, test in enumerate(tests):
+                values[place][kept[part]] = np.moveaxis(of_folds[:, :, place, solved.parts.place[test]], 0, 2)
+            continue
         for places, rows in solved.runs:
             K_rows = K[rows]  # (k, s, n)
             for i, without in zip(kept[part], solved.left_out_solutions(rows, places)):  # (k, n, 1 + r)

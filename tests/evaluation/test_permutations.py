@@ -78,3 +78,27 @@ def test_what_has_no_permutation_test_is_refused(data):
         paired_permutation_test([0, 1], [0, 1, 1], [1, 1])
     with pytest.raises(McLsError, match="test every row once"):
         permutation_test(Task(OneLSM(), X, y, {}), make_folds(y, 4, seed=0)[:3], {}, 5)
+
+
+def test_what_decides_the_class_decides_of_the_permuted_ones_too(data):
+    X, y = data
+    folds = make_folds(y, 4, seed=0)
+    most = np.bincount(y).argmax()
+    seen = []
+
+    def largest(F, y, parts):
+        seen.append((F.shape, np.unique(parts).tolist()))
+        return np.full(len(F), most)
+
+    found = permutation_test(Task(OneLSM(), X, y, {}), folds, {"gamma": 1.0, "sigma": 1.0}, 9, decide=largest)
+    assert found.p == 1.0  # always the largest class is no better than chance
+    assert seen == [((len(y), y.max() + 1), [0, 1, 2, 3])] * 10
+
+
+def test_features_are_scaled_by_the_training_rows_of_each_fold(data):
+    X, y = data
+    folds, point = make_folds(y, 4, seed=0), {"gamma": 0.01, "sigma": 0.2}
+    task = Task(OneLSM(), X * np.linspace(1, 50, X.shape[1]), y, {}, scaling="fold")
+    found = permutation_test(task, folds, point, 3)
+    assert found.statistic == pytest.approx(task.search(task.X, folds, at=point).best_error)
+    assert found.statistic < found.expected

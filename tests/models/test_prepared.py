@@ -97,3 +97,23 @@ def test_select_asks_for_the_features_of_each_fold():
 
     select(X, y, grid=GRID, folds=3, nested=True, prepare=prepare)
     assert asked == [20, 20, 20]
+
+
+def test_the_test_against_chance_prepares_every_fold_and_lets_the_map_decide():
+    rng = np.random.default_rng(0)
+    X, y = (
+        rng.normal(size=(60, 2)),
+        (np.arange(60) % 5 == 0).astype(int),
+    )  # noise, a fifth of it in the second class
+    asked = []
+
+    def prepare(train):
+        asked.append(len(train))
+        return X - X[train].mean(axis=0)
+
+    grid = {"gamma": [0.01], "sigma": [0.2]}
+    by_scores = select(X, y, grid=grid, folds=3, permutations=9, prepare=prepare).chance
+    assert asked == [40] * 27
+    by_map = select(X, y, grid=grid, folds=3, permutations=9, calibration="decide").chance
+    # The largest score of a narrow machine errs more often than always the larger class; the map knows the sizes.
+    assert by_map.expected < by_scores.expected - 0.02

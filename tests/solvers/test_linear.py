@@ -33,7 +33,7 @@ def test_a_large_matrix_is_solved_by_blocks_or_by_lu(monkeypatch):
     rng = np.random.default_rng(0)
     A = rng.normal(size=(40, 40))
     A, R = A @ A.T + np.eye(40), rng.normal(size=(40, 3))
-    monkeypatch.setattr(linear, "_WHOLE_UP_TO", 10)
+    monkeypatch.setattr(linear, "WHOLE_UP_TO", 10)
     assert np.allclose(A @ linear.solve_spd(A, R), R, rtol=0, atol=1e-9)
     A[30, 30] = -5.0  # indefinite: the blocks find out, and LU solves it
     assert linear.blocked_cholesky(A, 16)[1] == 1

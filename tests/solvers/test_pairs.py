@@ -19,7 +19,7 @@ def folds_of(parts):
 @pytest.mark.parametrize("sizes", [[5, 5, 5], [6, 5, 5, 4], [1, 1, 1], [12, 3, 1, 7]])
 @pytest.mark.parametrize("most, condition", [(0, 1.0), (24, 1.0), (24, 1e8)])
 def test_every_fold_equals_its_own_system(monkeypatch, sizes, most, condition):
-    monkeypatch.setattr(module, "_STACKED_UP_TO", most)
+    monkeypatch.setattr(module, "STACKED_UP_TO", most)
     rng = np.random.default_rng(sum(sizes))
     n = sum(sizes) + 3  # three rows are in no fold
     rows = rng.permutation(n)[3:]
@@ -45,7 +45,7 @@ def test_folds_of_more_than_two_parts_are_not_taken():
 
 
 def test_what_is_not_definite_is_nan_and_the_rest_is_not(monkeypatch):
-    monkeypatch.setattr(module, "_STACKED_UP_TO", 0)
+    monkeypatch.setattr(module, "STACKED_UP_TO", 0)
     tests = [np.array([0]), np.array([1]), np.array([2]), np.array([0, 1]), np.array([1, 2])]
     parts = Parts.of(tests, 3)
     M = np.array([[[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]]])  # the first two together are indefinite
