@@ -78,7 +78,7 @@ def costs() -> Iterator[Row]:
     spent = sum(2.0 * n * n * columns + 6.0 * n * columns * ell * j for j in range(blocks))
     with threadpool_limits(CORES):
         for name, operations, work in (
-            ("decomposition", lanczos.DECOMPOSITION * n**3, lambda: np.linalg.eigh(K)),
+            ("decomposition", inverse.DECOMPOSITION * n**3, lambda: np.linalg.eigh(K)),
             ("one factor per gamma", inverse.OPERATIONS * n**3, lambda: inverse.sweep(K, Y, tests, [1.0])),
             ("Lanczos blocks", spent, lambda: lanczos.sweep(K, y, ell, tests, [1e-9], np.eye(ell), blocks)),
         ):
