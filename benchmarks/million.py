@@ -17,6 +17,7 @@ import pandas as pd
 from benchmarks.grids import CORES
 from benchmarks.measure import Row, in_child, timed
 from benchmarks.scale import made_up
+from mcls.environment import peak_memory_gb
 from mcls.models.fitting import fit_table
 from mcls.models.large import Settings, fit_large
 from mcls.models.saving import dump, load, save
@@ -105,5 +106,5 @@ def predictions(n: int = 100_000, m: int = 4000) -> Iterator[Row]:
             write_table(path, n, seed=7)
             with open(out, "w", newline="") as stream:
                 seconds, _ = timed(lambda: predict_table(model, path, stream))  # noqa: B023
-            note = f"{n / seconds:.0f} rows per second"
+            note = f"{n / seconds:.0f} rows per second; peak {peak_memory_gb():.2f} GB"
             yield Row("predict", f"{n} x 20, {ending}, m={m}", "mcls predict", seconds, "", None, note)

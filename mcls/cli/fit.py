@@ -200,7 +200,7 @@ def fit(
     and that of always saying the largest class, which is the one to beat. Equal rows are counted once in every
     interval.
 
-    A table in several files, one of more than 50,000 rows, and one with a --budget or a --memory is read piece by
+    A table in several files, one of more than 20,000 rows, and one with a --budget or a --memory is read piece by
     piece and never held in memory: oneLSM is then fitted with landmarks, and cross-validated on all rows, but not
     nested. An interrupted fit goes on where a pass over the table ended.
 

@@ -31,6 +31,7 @@ from mcls.evaluation.scoring import Judged, Scoring
 from mcls.kernels import KERNEL_PARAMETERS, RADIAL, kernel_matrix
 from mcls.machines.foreign import as_machine
 from mcls.machines.sweeping import SharedFolds
+from mcls.threads import shared_by
 
 if TYPE_CHECKING:
     pass
@@ -43,7 +44,10 @@ Grid = Mapping[str, Any]  # parameter → values
 OnStep = Callable[[str, int, int | None], None]
 
 # Rows up to which threads share the widths or folds; beyond, they come one by one and the threads are those of BLAS.
-_THREADS_UP_TO = 2000
+_THREADS_UP_TO = 2499
+
+# Rows up to which distances are held for all widths; those of more rows take a second and a matrix of memory.
+_DISTANCES_UP_TO = 8000
 
 
 class Choice(NamedTuple):
@@ -68,6 +72,7 @@ def search(
     weights: Array | None = None,
     calibrators: Mapping[int, Sequence[int]] | None = None,
     keep_scores: bool | Sequence[Choice] = False,
+    exact_scores: bool = False,
     near: float = 0.0,
     n_threads: int = 1,
     on_step: OnStep | None = None,
@@ -96,11 +101,13 @@ def search(
         the others are there to calibrate.
     keep_scores : bool or sequence of Choice
         Keep the out-of-fold scores of the best points: those of all folds, or of each choice.
+    exact_scores : bool
+        Whether scores are exact where classes are all that is judged; otherwise they may be as near as these need.
     near : float
         Keep them of points too whose loss is within so many standard errors of the smallest.
     n_threads : int
-        Kernel widths, or folds of a machine that works on rows, at once; with more than 2000 rows, threads of BLAS.
-        Pin BLAS to one thread before: short calls with many threads are slower.
+        Kernel widths, or folds of a machine that works on rows, at once; from 2500 rows on, parts of the work at one
+        width, or threads of BLAS. Pin BLAS to one thread before: short calls with many threads are slower.
     on_step : callable, optional
         Told how many points of the grid, or with ``scaling="fold"`` how many folds, are done.
     """
@@ -110,8 +117,7 @@ def search(
     scoring = Scoring(y, [test for _, test in folds], metrics, weights, calibrators, bool(keep_scores))
     every = range(len(scoring.judged))
     choices = [Choice(every, every)] if isinstance(keep_scores, bool) else keep_scores
-    # Scores that are kept are for calibration, which those of certified classes serve as well.
-    judges_scores = any(metric.need != "classes" for metric in metrics)
+    judges_scores = exact_scores or any(metric.need != "classes" for metric in metrics)
     question = _Question(as_machine(machine, scoring.needs_scores), y, grids, ell, engine, weights, judges_scores)
     judged: Iterable[tuple[list[dict[str, Any]], Judged]]
     if scaling == "fold":
@@ -255,9 +261,9 @@ class _Question:
             return
         kernels = [kernel for values in grids for kernel in values.get("kernel", [machine.kernel])]
         measures = {RADIAL[kernel].distances for kernel in kernels if isinstance(kernel, str) and kernel in RADIAL}
-        D2 = {measure: measure(X) for measure in measures}
+        D2 = {measure: measure(X) for measure in measures} if len(X) <= _DISTANCES_UP_TO else {}
 
-        def begin(fixed: dict[str, Any]) -> tuple[Any, Array, Any]:
+        def begin(fixed: dict[str, Any], n_points: int) -> tuple[Any, Array, Any]:
             current = copy(machine)  # parameters are the same objects, and nothing is fitted
             for name, value in fixed.items():
                 setattr(current, name, value)
@@ -265,13 +271,14 @@ class _Question:
                 K = X
             elif isinstance(current.kernel, str) and current.kernel in RADIAL:
                 radial = RADIAL[current.kernel]
-                K = radial.value(D2[radial.distances], current.sigma)
+                known = D2.get(radial.distances)
+                K = radial.value(radial.distances(X) if known is None else known, current.sigma)
             else:
                 K = kernel_matrix(X, kernel=current.kernel, degree=current.degree, coef0=current.coef0)
             if self.engine != "fast" or self.weights is not None:
                 return current, K, None
             if threads:
-                return current, K, current.prepare(K)
+                return current, K, current.prepare(K) if current.decomposes(len(K), n_points) else None
             return current, K, None if self.judges_scores else current.certifier(len(K))
 
         def end(fixed: dict[str, Any], path: Path, begun: tuple[Any, Array, Any]) -> tuple[Path, Any]:
@@ -283,15 +290,16 @@ class _Question:
             return end(fixed, path, half.result())
 
         if not threads:
-            with _blas_threads(n_threads):
-                yield from (end(fixed, path, begin(fixed)) for fixed, path in paths)
+            certified = machine.certifier(len(X)) is not None
+            with shared_by(n_threads) if certified and n_threads > 1 else _blas_threads(n_threads):
+                yield from (end(fixed, path, begin(fixed, len(path))) for fixed, path in paths)
             return
         with threadpool_limits(1), ThreadPoolExecutor(n_threads) as pool:  # threads of BLAS would fight with these
             # Halves of a width are smaller pieces to share; few enough are under way that memory does not matter.
             begun: deque[tuple[dict[str, Any], Path, Future[Any]]] = deque()
             ended = []
             for fixed, path in paths:
-                begun.append((fixed, path, pool.submit(begin, fixed)))
+                begun.append((fixed, path, pool.submit(begin, fixed, len(path))))
                 if len(begun) > n_threads:
                     ended.append(pool.submit(finish, *begun.popleft()))
             ended += [pool.submit(finish, *half) for half in begun]

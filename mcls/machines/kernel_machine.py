@@ -54,6 +54,10 @@ class KernelMachine(BaseMachine):
         """
         return None
 
+    def decomposes(self, n: int, n_points: int) -> bool:
+        """Whether a sweep of n rows at so many points starts from what ``prepare`` gives."""
+        return True
+
     def certifier(self, n: int) -> Any:
         """What is handed to a sweep of n rows as ``prepared`` where the classes must be exact and the scores need not.
 

@@ -25,10 +25,6 @@ Array = np.ndarray
 
 SOLVERS = ("exact", "nystrom")
 
-# So many strengths of many rows are quicker by one Cholesky factor each than by a decomposition.
-_FEW = 4
-
-
 # Kernel values of new rows from which on classes by few digits are worth their preparation.
 _MANY_VALUES = 2**20
 
@@ -126,7 +122,7 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
                 return found
             prepared = None
         Y, tests, gammas = lsm.indicators(y, n_classes), [test for _, test in folds], gammas_of(points)
-        if prepared is None and w is None and len(y) >= lanczos.FROM_ROWS and len(gammas) <= _FEW:
+        if prepared is None and w is None and not self.decomposes(len(y), len(gammas)):
             values = inverse.sweep(K, Y, tests, gammas)
         else:
             values = lsm.sweep(K, Y, tests, gammas, prepared, w)  # (γ, |S|, ℓ) per fold
@@ -135,6 +131,10 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
         else:
             labels = [self._labels(y, n_classes)] * len(folds)
         return [decide(g, *label, self.decision) for g, label in zip(values, labels)]
+
+    def decomposes(self, n: int, n_points: int) -> bool:
+        """Few strengths of many rows are quicker by one Cholesky factor each (``mcls.solvers.inverse``)."""
+        return not inverse.is_quicker(n, n_points)
 
     def certifier(self, n: int) -> Certified | None:
         """Block Lanczos where there are many rows (``mcls.solvers.lanczos``)."""
@@ -158,9 +158,10 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
         tests = [test for _, test in folds]
         gram = self._labels(y, n_classes)[1]
         most = lanczos.blocks_worth(len(y), n_classes, len(folds), len(gammas))
-        values, certain = lanczos.sweep(K, y, n_classes, tests, gammas, gram, most)
+        each = inverse.OPERATIONS * len(y) ** 3
+        values, certain = lanczos.sweep(K, y, n_classes, tests, gammas, gram, most, each)
         left = [g for g in range(len(gammas)) if not all(each[g].all() for each in certain)]
-        if len(left) * inverse.OPERATIONS > lanczos.DECOMPOSITION:
+        if left and self.decomposes(len(y), len(left)):
             return None
         certified.note(certain, len(left))
         direct = inverse.sweep(K, lsm.indicators(y, n_classes), tests, [gammas[g] for g in left])

@@ -27,10 +27,12 @@ Array = np.ndarray
 
 #: Numbers of landmarks to choose from.
 LANDMARKS = (100, 140, 200, 280, 400, 560, 800, 1100, 1600, 2000, 2800, 4000, 5600, 8000)
-#: Landmarks where neither time nor memory is given, and the most where only memory is.
+#: Landmarks of a million rows and more where neither time nor memory is given, and the most where only memory is.
 USUAL, MOST = 2000, 4000
+# Operations of the sums with so many landmarks; fewer rows have more landmarks for the same price.
+_USUAL_OPERATIONS = 2e6 * USUAL**2
 #: Widths that are tried on a sample of the rows, more or less.
-STEPS = 4
+STEPS = 6
 #: Bytes of Python, its libraries and the sample of rows.
 _BASE = 500 * 2**20
 _BLOCK = 4 * 8 * 2**22  # bytes of kernel values that one thread works on
@@ -140,6 +142,15 @@ def require_memory(work: Work, m: int, allowed: float | None) -> None:
         raise McLsError(f"{told}: use fewer landmarks (--machine oneLSM:n_landmarks=1000), or fewer folds")
 
 
+def usual_landmarks(rows: int) -> int:
+    """How many landmarks so many rows have where neither time nor memory is given.
+
+    >>> usual_landmarks(25_000), usual_landmarks(400_000), usual_landmarks(10**9)
+    (4000, 2800, 2000)
+    """
+    return max(m for m in LANDMARKS if m <= USUAL or (m <= MOST and 2 * rows * m * m <= _USUAL_OPERATIONS))
+
+
 def choose_landmarks(
     work: Work, kernels: int, seconds: float | None, memory: float | None, speed: Speed | None
 ) -> tuple[int, int]:
@@ -155,7 +166,7 @@ def choose_landmarks(
             f"{free / 1e9:.1f} GB are {'free' if memory is None else 'allowed by --memory'}"
         )
     if seconds is None:
-        most = USUAL if memory is None else MOST
+        most = usual_landmarks(work.rows) if memory is None else MOST
         return max(m for m in fitting if m <= most), kernels
     assert speed is not None
     for count in sorted({kernels, 1}, reverse=True):

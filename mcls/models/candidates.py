@@ -18,7 +18,7 @@ from mcls.evaluation.folds import (
     groups_of,
     make_folds,
 )
-from mcls.evaluation.grid import OnStep, sweep_points
+from mcls.evaluation.grid import OnStep
 from mcls.evaluation.grid_result import GridResult
 from mcls.evaluation.metrics import Metric
 from mcls.evaluation.parameter_grids import effective_grid
@@ -107,10 +107,9 @@ class Candidate:
     ) -> tuple[GridResult, list[list[Outcome]] | None]:
         """Cross-validate the grid on the rows of the search; an automatic one is narrowed down and extended.
 
-        ``keep_scores`` keeps the scores of the best points on all rows. Machines that certify their classes give them
-        as nearly as that takes; those of the chosen point are then computed again, exactly, where that takes no longer
-        than the search may. With ``partitions``, what ``nested`` would find comes beside: the folds of
-        the search and the nested ones share every decomposition, and the former alone say how the grid goes on.
+        ``keep_scores`` keeps the scores of the best points on all rows. With ``partitions``, what ``nested`` would find
+        comes beside: the folds of the search and the nested ones share every decomposition, and the former alone say
+        how the grid goes on.
         """
         grid = self.task.grids[0]
         samples: dict[int | None, tuple[Task, list[Fold]]] = {None: (self.task, data.splits)}
@@ -118,9 +117,8 @@ class Candidate:
             task = self.task.of_rows(sample_rows(self.task.y, size, data.seed))
             task = replace(task, estimator=_searched(self.estimator, grid, len(task.y)))
             samples[size] = task, make_folds(task.y, data.inner_folds, derive(data.seed, "folds"), task.groups)
-        # Certified classes cost less for few folds than a decomposition that all would share.
         nested = None
-        if partitions and not self._certifies and data.prepare is None:
+        if partitions and data.prepare is None:
             nested = NestedFolds.of(partitions, len(self.task.y))
         parts: list[GridResult] = []  # of the nested folds
         threads = os.cpu_count() or 1
@@ -131,14 +129,16 @@ class Candidate:
             # Widths side by side on one BLAS thread each: short calls with many threads are slower.
             with threadpool_limits(1):
                 if nested is None or size is not None:
-                    keep = keep_scores and size is None
-                    return task.search(task.X, splits, keep_scores=keep, n_threads=threads, on_step=task.on_step)
+                    keep: dict[str, Any] = (
+                        {"keep_scores": keep_scores, "exact_scores": True} if size is None else {}
+                    )
+                    return task.search(task.X, splits, n_threads=threads, on_step=task.on_step, **keep)
                 found, part = search_with_nested(task, task.X, splits, nested, keep_scores, threads)
             parts.append(part)
             return found
 
         if self.sizes:
-            most = _affordable(self.task.estimator, len(self.task.y))
+            most = _affordable(self.task.estimator, len(self.task.y), nested is not None)
             found = growing.grow(grid, self.ladders, self.sizes, sweep, self.entry.smoother, most)
         else:
             found = sweep(None, self.task.grid)
@@ -148,26 +148,9 @@ class Candidate:
             tests = np.concatenate(found.tests)
             kept = {i: np.concatenate(scores) for i, scores in found.scores.items()}
             found = replace(found, best=self.task.settled(found, range(len(found.tests)), kept, tests))
-        if keep_scores and self._certifies and inverse.OPERATIONS * len(self.task.y) ** 3 <= growing.OPERATIONS:
-            found = self._with_exact_scores(found, data.splits, threads)
         if nested is None:
             return found, None
         return found, nested.outcomes(reduce(GridResult.joined, parts), self.task)
-
-    def _with_exact_scores(self, found: GridResult, folds: Sequence[Fold], n_threads: int) -> GridResult:
-        """The scores of the chosen point from a factorisation; its classes are the same."""
-        task = self.task
-        with threadpool_limits(1):
-            points = sweep_points(
-                task.estimator, task.X, task.y, [found.best_point], folds, task.n_classes, task.weights, n_threads
-            )
-            ((_, scores),) = points
-        return replace(found, kept=[{**found.scores, found.best: [of_fold[0] for of_fold in scores]}])
-
-    @property
-    def _certifies(self) -> bool:
-        machine = as_machine(self.task.estimator)
-        return machine.works_on == "kernel" and machine.certifier(len(self.task.y)) is not None
 
     def searched(self, found: GridResult) -> Task:
         """The task with the points that were searched, which an extension has added to."""
@@ -217,12 +200,13 @@ def _searchable(estimator: Any, n: int) -> int:
     return CERTIFIED_ROWS if machine.works_on == "kernel" and machine.certifier(n) is not None else SWEEP_ROWS
 
 
-def _affordable(estimator: Any, n: int) -> int:
+def _affordable(estimator: Any, n: int, nested: bool) -> int:
     """How many points of an automatic grid are searched on n rows; up to ``SWEEP_ROWS``, as many as there are."""
     if n <= SWEEP_ROWS:
         return growing.MANY
     with_landmarks = as_machine(estimator).folds_together
-    cost = 2 * n * estimator.n_landmarks**2 if with_landmarks else inverse.OPERATIONS * n**3
+    exact = (inverse.OPERATIONS + inverse.OF_PAIRS * nested) * n**3
+    cost = 2 * n * estimator.n_landmarks**2 if with_landmarks else exact
     return max(1, int(growing.OPERATIONS / cost))
 
 

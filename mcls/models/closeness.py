@@ -49,7 +49,9 @@ class Closeness(NamedTuple):
         )
 
 
-def compare_with_exact(estimator: Any, Z: Array, X: Array, y: Array, folds: Array, n: int) -> Closeness:
+def compare_with_exact(
+    estimator: Any, Z: Array, X: Array, y: Array, folds: Array, n: int, w: Array | None = None
+) -> Closeness:
     """Cross-validate a landmark machine and the exact one on the first rows of a sample.
 
     Parameters
@@ -62,17 +64,20 @@ def compare_with_exact(estimator: Any, Z: Array, X: Array, y: Array, folds: Arra
         A sample of the rows, their class codes, and the fold that tests each.
     n : int
         Rows that the machine was fitted to.
+    w : array (s,), optional
+        Weights in training.
     """
-    X, y, folds = X[:ROWS], y[:ROWS], folds[:ROWS]
+    X, y, folds, w = X[:ROWS], y[:ROWS], folds[:ROWS], None if w is None else w[:ROWS]
     ell, gamma = int(y.max()) + 1, estimator.gamma * len(X) / n
     kernel, Y = kernel_of(estimator), lsm.indicators(y, ell)
     tests = [np.flatnonzero(folds == f) for f in np.unique(folds)]
     splits = [(np.setdiff1d(np.arange(len(X)), test), test) for test in tests]
-    exact = inverse.sweep(kernel(X, X), Y, tests, [gamma])
-    near = nystrom.sweep(kernel, X, Y, Z, splits, [gamma], block=1024)
+    K = kernel(X, X)
+    exact = inverse.sweep(K, Y, tests, [gamma]) if w is None else lsm.sweep(K, Y, tests, [gamma], w=w)
+    near = nystrom.sweep(kernel, X, Y, Z, splits, [gamma], block=1024, w=w)
     classes = np.empty((2, len(X)), dtype=np.intp)
     for (train, test), a, b in zip(splits, near, exact, strict=True):
-        rows = np.bincount(y[train], minlength=ell).astype(float)
+        rows = np.bincount(y[train], None if w is None else w[train], minlength=ell).astype(float)
         classes[0, test], classes[1, test] = (estimator.decided(v[0], rows).argmax(axis=1) for v in (a, b))
     P = solve_triangular(nystrom.factor(kernel(Z, Z)), kernel(X, Z).T, lower=True, check_finite=False)
     own = np.concatenate([kernel(x[None], x[None])[0] for x in X])

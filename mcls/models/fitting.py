@@ -102,8 +102,8 @@ def fit_table(
     files = find_files([path] if isinstance(path, str | Path) else path)
     one = BEST_MACHINES[0] if machine.strip().lower() == BEST else machine  # pieces serve one machine
     large = Settings(
-        one, grid, folds, seed, groups, metric, costs, class_weight, calibration, repeats, permutations, scaling,
-        seconds, memory,
+        _weighing(one, class_weight), grid, folds, seed, groups, metric, costs, calibration, repeats, permutations,
+        scaling, seconds, memory,
     )  # fmt: skip
     asked = len(files) > 1 or seconds is not None or memory is not None or workers is not None
     if asked or (why_not(large) is None and is_large(files[0], form)):

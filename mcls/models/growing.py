@@ -101,30 +101,44 @@ def grow(
         found = found.joined(sweep(None, [as_grid(point) for point in further]))
 
 
-def _left(found: GridResult, ladders: Mapping[str, Ladder]) -> list[dict[str, list[Any]]]:
-    """Grids of the points that may be best with more rows: one per width that stays."""
+def _good(found: GridResult) -> Array:
+    """Which points (p,) are not significantly worse than the best."""
     losses = found.metric.as_loss(found.fold_values[found.metric.name])  # (points, folds)
     best = losses[found.losses.argmin()]
     excess = losses - best
     known = (~np.isnan(excess)).sum(axis=1)
     # The difference over few folds may happen to be steady: never less than the standard error of the best itself.
     error = np.maximum(np.nanstd(excess, axis=1), np.nanstd(best)) / np.sqrt(np.maximum(known - 1, 1))
-    good = [found.points[i] for i in np.flatnonzero(np.nanmean(excess, axis=1) <= error + 1e-12)]
-    widths = {point[WIDTH] for point in good}
-    narrower = ladders[WIDTH].around(min(widths), 1)[0]
-    values = {name: sorted({point[name] for point in good}) for name in good[0]}
-    for name, ladder in ladders.items():
-        if name != WIDTH:
-            steps = [step for value in values[name] for step in ladder.around(value, 1)]
-            values[name] = sorted(set(steps))
-    return [{**values, WIDTH: [width]} for width in sorted({*widths, narrower})]
+    good: Array = np.nanmean(excess, axis=1) <= error + 1e-12
+    return good
+
+
+def _left(found: GridResult, ladders: Mapping[str, Ladder]) -> list[dict[str, list[Any]]]:
+    """Grids of the points that may be best with more rows: one per width that stays.
+
+    Each has the strengths around its own good points; the next narrower width those of the narrowest.
+    """
+    good = [found.points[i] for i in np.flatnonzero(_good(found))]
+    widths = sorted({point[WIDTH] for point in good})
+    grids = []
+    for width in widths:
+        own = [point for point in good if point[WIDTH] == width]
+        values = {name: sorted({point[name] for point in own}) for name in good[0]}
+        for name, ladder in ladders.items():
+            if name != WIDTH:
+                values[name] = sorted({step for value in values[name] for step in ladder.around(value, 1)})
+        grids.append(values)
+    narrower = ladders[WIDTH].around(widths[0], 1)[0]
+    return grids if narrower == widths[0] else [{**grids[0], WIDTH: [narrower]}, *grids]
 
 
 def _leaders(found: GridResult, count: int) -> list[Point]:
-    """The best point of each of the best widths."""
+    """The best point of each of the best widths, of those that may be best."""
+    good = _good(found)
     leaders: dict[float, Point] = {}
     for i in np.argsort(found.losses, kind="stable").tolist():
-        leaders.setdefault(found.points[i][WIDTH], found.points[i])
+        if good[i]:
+            leaders.setdefault(found.points[i][WIDTH], found.points[i])
     return list(leaders.values())[:count]
 
 

@@ -2,9 +2,9 @@
 
 Passes over the table, whose order and sums are those of ``mcls.models.passes``:
 
-1. ranges, texts, classes and a sample of 20,000 rows. On the sample it is found which widths of the kernel are worth a
-   pass over the table (``mcls.models.large_search``), and landmarks are chosen from its rows.
-2. For each such width, or each kernel of a grid that was given: the Gram sums of every fold, which give all γ.
+1. ranges, texts, classes and a sample of 20,000 rows. On the sample it is found which width of the kernel is worth the
+   passes over the table (``mcls.models.large_search``), and landmarks are chosen from its rows.
+2. For this width, or each kernel of a grid that was given: the Gram sums of every fold, which give all γ.
 3. Then the classes of all rows out of fold: the error that is printed is that of the machine that is saved.
 
 The folds choose among few points and also judge: with this many rows that is optimistic by less than the interval.
@@ -48,6 +48,7 @@ from mcls.models.training_rows import Say
 from mcls.solvers.calibration import DECIDE
 from mcls.solvers.gram_sums import Kernel, Sums, fold_coefficients, whole_coefficients
 from mcls.solvers.landmarks import choose_landmarks
+from mcls.solvers.weights import check_class_names, class_factors
 from mcls.specs import format_spec, parse_spec
 
 Array = np.ndarray
@@ -70,7 +71,6 @@ class Settings:
     groups: Any = EQUAL_ROWS
     metric: Any = ERROR.name
     costs: Any = None
-    class_weight: str | None = None
     calibration: str | None = "auto"
     repeats: int = 1
     permutations: int = 0
@@ -89,8 +89,6 @@ def why_not(settings: Settings) -> str | None:
         return "only oneLSM with landmarks can be fitted"
     if DECIDE in (settings.calibration, estimator.calibration):
         return "scores decide the class, not a calibrated map"
-    if settings.class_weight is not None or estimator.class_weight is not None:
-        return "classes have no weights"
     if settings.costs is not None or any(m.need != "classes" for m in read_metrics(settings.metric, None)):
         return "parameters are chosen by metrics of classes alone, such as error or balanced-error"
     if not isinstance(settings.folds, int):
@@ -196,7 +194,11 @@ class _Fit:
         together: Together = "equal rows" if self.settings.groups is not None else "nothing"
         if parts.group is not None:
             together = "group"
-        return Job(parts, encoder, classes, int(self.settings.folds), self.settings.seed, together)
+        factors = None
+        if self.estimator.class_weight is not None:
+            check_class_names(self.estimator.class_weight, classes.names)
+            factors = class_factors(self.estimator.class_weight, classes.names, classes.rows.astype(float))
+        return Job(parts, encoder, classes, int(self.settings.folds), self.settings.seed, together, factors)
 
     # What to try --------------------------------------------------------------------------------------------
 
@@ -209,7 +211,7 @@ class _Fit:
             together = table.job.together != "nothing"
             search = Search(
                 self.estimator, self.options, table.sample, table.job.classes.names, table.rows, self.metrics[0],
-                table.job.folds, table.job.seed, together,
+                table.job.folds, table.job.seed, together, table.job.factors,
             )  # fmt: skip
             self.progress.put("worth", search.worth(m, self.on_step), {})
             kept = self.progress.get("worth")
@@ -230,7 +232,7 @@ class _Fit:
     def landmarks(self, table: Table, reading: float) -> tuple[int, int]:
         """The number of landmarks, and the most kernels that are tried with them."""
         settings, given = self.settings, self.given()
-        kernels, strengths = (len(given.kernels), len(given.gammas)) if given else (2, _STRENGTHS)
+        kernels, strengths = (len(given.kernels), len(given.gammas)) if given else (1, _STRENGTHS)
         work = budget.Work(
             table.rows, table.job.folds, len(table.job.classes.names), strengths, self.workers.jobs,
             self.workers.threads, len(self.pieces), reading, 0 if given else len(table.sample.y),
@@ -323,6 +325,8 @@ def fit_large(
         raise McLsError(f"{files[0]} is read piece by piece, where {reason}")
     files = [path.absolute() for path in files]
     parts = open_parts(files, target, form, rules, group, weight)
+    if weight is not None and named_machine(settings.machine)[1].class_weight is not None:
+        raise McLsError(f"{files[0]} is read piece by piece, where either rows or classes have weights, not both")
     asked = {**vars(settings), "target": target, "form": str(form), "rules": str(rules), "roles": [group, weight]}
     progress = Progress(resume_at, fingerprint_of(files, asked))
     fit = _Fit(parts, rules, settings, workers or Here(), progress, say, on_step)

@@ -25,6 +25,7 @@ from mcls.models.selected import Selection
 from mcls.models.table import Facts, TableModel
 from mcls.seeds import derive
 from mcls.solvers.calibration import calibrate
+from mcls.solvers.gram_sums import Rows
 
 Array = np.ndarray
 Point = dict[str, Any]
@@ -87,7 +88,8 @@ class Found:
         conformal = self._calibrate(estimator, chosen, at)
         order = np.random.default_rng(derive(job.seed, "closeness")).permutation(len(sample.y))
         X, y, folds = sample.X[order], sample.y[order], sample.folds[order]
-        self.note(str(compare_with_exact(estimator, chosen.Z, X, y, folds, self.rows)))
+        w = job.training(Rows(X, y, folds, None if sample.weights is None else sample.weights[order])).weights
+        self.note(str(compare_with_exact(estimator, chosen.Z, X, y, folds, self.rows, w)))
         results = pd.DataFrame(points).assign(**means, rank=losses.argsort().argsort() + 1.0)
         confusion = Confusion(
             tuple(names.tolist()), tuple(names.tolist()), np.rint(counts[best].sum(axis=0)).astype(int)

@@ -3,8 +3,9 @@
 Exact sweeps on up to 1500 rows say where to begin. But the exact machine may prefer a kernel so narrow that landmarks
 hardly see anything of it, while wider ones are nearly as good. So the landmark machine itself is then tried on the
 whole sample: trained on four fifths of it, with the number of landmarks that it is to have, and judged on the others.
-From where it begins the width goes up or down as long as that is better. The better neighbour of the best width is
-tried on all rows too if the two are within one standard error.
+From where it begins the width goes up or down as long as that is better. If the better neighbour of the best width is
+within one standard error of it, the two are cross-validated on all rows of the sample, and the better one is taken:
+a pass over the table costs more than what is left to win.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from mcls.kernels import KERNEL_PARAMETERS
 from mcls.models import growing
 from mcls.models.candidates import Candidate
 from mcls.models.grids import Ladder
-from mcls.models.passes import kernel_of, make_landmarks
+from mcls.models.passes import Landmarks, kernel_of, make_landmarks, weighed
 from mcls.models.training_rows import TrainingRows
-from mcls.solvers.gram_sums import Rows, sum_rows, whole_coefficients
+from mcls.solvers.gram_sums import Rows, fold_coefficients, sum_rows, whole_coefficients
 from mcls.solvers.landmarks import choose_landmarks
 from mcls.specs import format_spec
 
@@ -78,6 +79,8 @@ class Search:
         Of the exact sweeps.
     together : bool
         Whether equal rows share a fold there.
+    factors : array (ℓ,) or None
+        Weights of the classes in training.
     """
 
     estimator: Any
@@ -89,6 +92,7 @@ class Search:
     folds: int
     seed: int
     together: bool
+    factors: Array | None = None
 
     def worth(self, m: int, on_step: OnStep | None = None) -> Worth:
         """What to try with m landmarks."""
@@ -110,15 +114,18 @@ class Search:
             gamma = self._held_out(kernel, strengths, m)[1]
             return Worth([kernel], self._carried(gamma, strengths))
         width = climb(ladders[growing.WIDTH], kernel[growing.WIDTH], loss)
-        widths = [width]
         beside = sorted(
             (loss(other), other) for other in ladders[growing.WIDTH].around(width, 1) if other != width
         )
         error = np.sqrt(max(loss(width) * (1 - loss(width)), 1e-4) / max(1, self._test.sum()))
         if beside and beside[0][0] <= loss(width) + error:
-            widths.append(beside[0][1])
-        kernels = [{**kernel, growing.WIDTH: each} for each in widths]
-        return Worth(kernels, self._carried(tried[width][1], strengths))
+            both = [width, beside[0][1]]
+            losses = [
+                self._cross_validated({**kernel, growing.WIDTH: each}, strengths.around(tried[each][1], 1), m)
+                for each in both
+            ]
+            width = both[int(np.argmin(losses))]
+        return Worth([{**kernel, growing.WIDTH: width}], self._carried(tried[width][1], strengths))
 
     def _exact(self, on_step: OnStep | None) -> tuple[Point, dict[str, Ladder]]:
         """The best point of the exact machine on a part of the sample, and the values that parameters may take."""
@@ -143,25 +150,57 @@ class Search:
 
     def _held_out(self, kernel: Point, strengths: Ladder, m: int) -> tuple[float, float]:
         """The smallest loss over the strengths that a search starts with, and the strongest that has it."""
-        gammas = strengths.start
-        X, y, _, w = self.sample
-        test, ell = self._test, len(self.classes)
-        machine = self.estimator.set_params(**kernel)
-        of, block = kernel_of(machine), max(1, 2**22 // m)
-        Z = choose_landmarks(machine.landmarks, of, X, m, machine.random_state)
-        landmarks = make_landmarks(of, Z)
-        training = Rows(X[~test], y[~test], self.sample.folds[~test], None if w is None else w[~test])
-        sums = sum_rows([training], *landmarks, self.folds, ell, CORES)
+        gammas, test = strengths.start, self._test
+        machine, landmarks = self._machine(kernel, m)
+        sums = sum_rows([self._rows(~test)], *landmarks, self.folds, len(self.classes), CORES)
         beta = whole_coefficients(sums, landmarks.L, gammas, CORES)  # (γ, m, ℓ)
-        rows = sums.N.sum(axis=0)
-        flat = beta.transpose(1, 0, 2).reshape(len(Z), -1)
-        parts = np.array_split(X[test], max(1, test.sum() // block))
-        values = np.concatenate([of(part, Z) @ flat for part in parts]).reshape(test.sum(), len(gammas), ell)
-        classes = machine.decided(values.transpose(1, 0, 2), rows).argmax(axis=2)
-        losses = self.metric.as_loss(self.metric(y[test], classes, None if w is None else w[test]))
-        losses = np.where(np.isnan(losses), np.inf, losses)
+        classes = self._classes(machine, landmarks, self.sample.X[test], beta, sums.N.sum(axis=0))
+        losses = self._losses(test, classes)
         best = int(np.flatnonzero(losses <= losses.min() + 1e-12)[-1])
         return float(losses[best]), gammas[best]
+
+    def _cross_validated(self, kernel: Point, gammas: list[float], m: int) -> float:
+        """The smallest loss over some strengths, in at most five folds of the whole sample."""
+        machine, landmarks = self._machine(kernel, m)
+        folds = self.sample.folds % min(5, self.folds)
+        rows = self._rows(np.ones(len(folds), dtype=bool))._replace(folds=folds)
+        sums = sum_rows([rows], *landmarks, int(folds.max()) + 1, len(self.classes), CORES)
+        beta = fold_coefficients(sums, landmarks.L, gammas, CORES)  # (k, γ, m, ℓ)
+        classes = np.empty((len(gammas), len(folds)), dtype=np.intp)
+        for f, own in enumerate(beta):
+            test, trained = folds == f, sums.N.sum(axis=0) - sums.N[f]
+            classes[:, test] = self._classes(machine, landmarks, rows.X[test], own, trained)
+        return float(self._losses(folds >= 0, classes).min())
+
+    def _machine(self, kernel: Point, m: int) -> tuple[Any, Landmarks]:
+        """The machine with a kernel, and m landmarks of the sample."""
+        machine = self.estimator.set_params(**kernel)
+        of = kernel_of(machine)
+        Z = choose_landmarks(machine.landmarks, of, self.sample.X, m, machine.random_state)
+        return machine, make_landmarks(of, Z)
+
+    def _rows(self, some: Array) -> Rows:
+        """Some rows to learn from."""
+        X, y, folds, w = self.sample
+        if self.factors is not None:
+            w = weighed(w, self.factors[y])
+        return Rows(X[some], y[some], folds[some], None if w is None else w[some])
+
+    def _classes(self, machine: Any, landmarks: Landmarks, X: Array, beta: Array, trained: Array) -> Array:
+        """Classes (γ, s) of some rows X (s, d) by the coefficients beta (γ, m, ℓ)."""
+        kernel, Z, _ = landmarks
+        flat = beta.transpose(1, 0, 2).reshape(len(Z), -1)
+        parts = np.array_split(X, max(1, len(X) * len(Z) // 2**22))
+        values = np.concatenate([kernel(part, Z) @ flat for part in parts])
+        scores = values.reshape(len(X), *beta.shape[::2]).transpose(1, 0, 2)
+        classes: Array = machine.decided(scores, trained).argmax(axis=2)
+        return classes
+
+    def _losses(self, some: Array, classes: Array) -> Array:
+        """The loss of each strength on some rows; infinite where it has none."""
+        _, y, _, w = self.sample
+        losses = self.metric.as_loss(self.metric(y[some], classes, None if w is None else w[some]))
+        return np.where(np.isnan(losses), np.inf, losses)
 
     def _carried(self, gamma: float, ladder: Ladder) -> list[float]:
         """Strengths for all rows: γ weighs against a sum over rows, so from the sample's to n/s times that."""

@@ -50,6 +50,11 @@ class Job:
     folds: int
     seed: int
     together: Together  # which rows share a fold
+    factors: Array | None = None  # (ℓ,) weights of the classes in training
+
+    def training(self, rows: Rows) -> Rows:
+        """The rows as they are learned from: their weights times those of their classes."""
+        return rows if self.factors is None else rows._replace(weights=weighed(rows.weights, self.factors[rows.y]))
 
     def rows(self, piece: Piece) -> Iterator[tuple[Rows, Array]]:
         """The encoded rows of a piece, block by block, and the key (b,) of what each holds."""
@@ -94,6 +99,11 @@ class Job:
         return column.values
 
 
+def weighed(weights: Array | None, factors: Array) -> Array:
+    """The weights (b,) of rows times further factors (b,)."""
+    return factors if weights is None else weights * factors
+
+
 def kernel_of(estimator: Any) -> Callable[[Array, Array], Array]:
     """The kernel of a machine, as a function that other processes can be given."""
     return partial(kernel_matrix, **{name: getattr(estimator, name) for name in KERNEL_PARAMETERS})
@@ -115,7 +125,7 @@ def make_landmarks(kernel: Callable[[Array, Array], Array], Z: Array) -> Landmar
 
 def sum_piece(piece: Piece, job: Job, landmarks: Landmarks, threads: int = 1) -> Sums:
     """The Gram sums of a piece."""
-    blocks = (rows for rows, _ in job.rows(piece))
+    blocks = (job.training(rows) for rows, _ in job.rows(piece))
     return sum_rows(blocks, *landmarks, job.folds, len(job.classes.names), threads)
 
 

@@ -28,22 +28,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.linalg import LinAlgError, qr, solveh_banded
+from scipy.linalg import LinAlgError, blas, lapack, qr, solveh_banded
 
 from mcls.solvers import inverse
+from mcls.threads import spread
 
 Array = np.ndarray
 
 #: Fewer rows are decomposed as quickly (``python -m benchmarks certified`` measures where they are).
 FROM_ROWS = 2500
 
-#: Operations of an eigendecomposition, times n³.
-DECOMPOSITION = 9
 # An operation here is slower than one of a large product: blocks are narrow, and are made orthogonal.
 _SLOWER = 1.5
 
 # Blocks at most: the bases must be held.
 _BLOCKS = 80
+
+# Blocks whose columns are nearer to each other are made orthogonal step by step.
+_DEPENDENT = 1e-5
 
 # Directions smaller than this, relative to K, are dropped; what they hold counts as residual.
 _NEGLIGIBLE = 1e-11
@@ -53,6 +55,9 @@ _ROUNDING = 1e-13
 
 # Blocks between two certificates, as a share of those there are.
 _CHECK_EVERY = 0.2
+
+# A γ tells how it goes on once less than this share of its labels is open.
+_BEGUN = 0.9
 
 # Numbers of the bases that are held at once (2 GB).
 _BASIS_VALUES = 2**28
@@ -74,20 +79,52 @@ class Certified:
 
 
 def blocks_worth(n: int, n_classes: int, n_folds: int, n_gammas: int) -> int:
-    """How many blocks cost half of what the other ways do: a decomposition, or one Cholesky factor per γ.
+    """How many blocks cost what the other ways do: a decomposition, or one Cholesky factor per γ.
 
     >>> blocks_worth(10_000, 26, 10, 9), blocks_worth(10_000, 26, 10, 1), blocks_worth(2500, 26, 10, 3)
-    (34, 4, 3)
+    (64, 8, 6)
     """
-    worth = min(DECOMPOSITION, inverse.OPERATIONS * n_gammas) * n**3 / 2
-    columns = n_classes * n_folds
+    worth = min(inverse.DECOMPOSITION, inverse.OPERATIONS * n_gammas) * n**3
     blocks, spent = 0, 0.0
     while blocks < min(_BLOCKS, n // (2 * n_classes)):
-        spent += _SLOWER * (2.0 * n * n * columns + 6.0 * n * columns * n_classes * blocks)
+        spent += _block_operations(n, n_classes, n_folds * n_classes, blocks)
         if spent > worth:
             break
         blocks += 1
     return blocks
+
+
+def _block_operations(n: int, n_classes: int, columns: int, blocks: int) -> float:
+    """What one more block costs, for so many columns of all folds and after so many blocks."""
+    return _SLOWER * (2.0 * n * n * columns + 6.0 * n * columns * n_classes * blocks)
+
+
+def _is_worth_going_on(counts: Array, total: int, blocks: int, one_more: float, direct: float) -> bool | None:
+    """Whether further blocks cost less than solving the γ directly that they would certify; None: too early to tell.
+
+    Parameters
+    ----------
+    counts : array (2, γ)
+        Labels that are not certain, at an earlier look and some ``blocks`` later. Once they have begun to, they become
+        fewer by about the same factor with every block, which tells how many more blocks a γ needs.
+    total : int
+        All labels of a γ.
+    one_more, direct : float
+        Operations of one more block, and of one γ.
+
+    Examples
+    --------
+    >>> _is_worth_going_on(np.array([[800, 900], [10, 890]]), 1000, 2, 1.0, 8.0)
+    True
+    >>> _is_worth_going_on(np.array([[800, 900], [700, 890]]), 1000, 2, 1.0, 8.0)
+    False
+    """
+    before, now = counts[:, (counts[0] <= _BEGUN * total) & (counts[1] > 0)]
+    if not len(now):
+        return None
+    with np.errstate(divide="ignore"):
+        needed = np.sort(blocks * (np.log(now) + 1) / np.log(before / now))
+    return bool((needed * one_more <= np.arange(1, len(needed) + 1) * direct).any())
 
 
 @dataclass
@@ -131,11 +168,16 @@ class _Basis:
         W -= V @ again
         block += again[last]
         self.diagonal.append((block + block.T) / 2)
-        Q, R, pivots = qr(W, mode="economic", pivoting=True, check_finite=False)
-        rank = int((np.abs(R.diagonal()) > _NEGLIGIBLE * scale).sum())
-        self.dropped = float(np.hypot(self.dropped, np.linalg.norm(R[rank:])))
-        below = np.empty((rank, W.shape[1]))
-        below[:, pivots] = R[:rank]
+        made = _orthonormal(W)
+        if made is None:
+            Q, R, pivots = qr(W, mode="economic", pivoting=True, check_finite=False)
+            rank = int((np.abs(R.diagonal()) > _NEGLIGIBLE * scale).sum())
+            self.dropped = float(np.hypot(self.dropped, np.linalg.norm(R[rank:])))
+            below = np.empty((rank, W.shape[1]))
+            below[:, pivots] = R[:rank]
+        else:
+            Q, below = made
+            rank = W.shape[1]
         self.below.append(below)
         Q[self.test] = 0.0
         room = min(rank, self.V.shape[1] - self.size)
@@ -158,8 +200,35 @@ class _Basis:
         return ab
 
 
+def _orthonormal(W: Array) -> tuple[Array, Array] | None:
+    """Q (n, b) and R (b, b) with W = QR, by Cholesky's factor of WᵀW, twice; None where W is nearly dependent.
+
+    Twice is as good as Householder's way if the condition of W is below 10⁷, and it is made of products.
+    """
+    total = np.eye(W.shape[1])
+    for _ in range(2):
+        S = W.T @ W
+        scale = np.sqrt(S.diagonal())
+        if not (scale > 0).all():
+            return None
+        R, failed = lapack.dpotrf(S / np.outer(scale, scale), lower=0, clean=1)
+        if failed or R.diagonal().min() < _DEPENDENT:
+            return None
+        R *= scale
+        W = blas.dtrsm(1.0, R, W, side=1)
+        total = R @ total
+    return W, total
+
+
 def sweep(
-    K: Array, y: Array, n_classes: int, tests: Sequence[Array], gammas: Sequence[float], gram: Array, most: int
+    K: Array,
+    y: Array,
+    n_classes: int,
+    tests: Sequence[Array],
+    gammas: Sequence[float],
+    gram: Array,
+    most: int,
+    direct: float = np.inf,
 ) -> tuple[list[Array], list[Array]]:
     """Out-of-fold values of folds that train on all the rows but S, and which classes they certify.
 
@@ -177,6 +246,8 @@ def sweep(
         Gram matrix L of the labels: the class of a row is the largest of f(x)L.
     most : int
         Blocks at most; with fewer than three nothing is tried.
+    direct : float
+        Operations of solving for one γ in another way: there are no further blocks where that costs less.
 
     Returns
     -------
@@ -195,7 +266,9 @@ def sweep(
     scale = float(np.abs(K).sum(axis=1).max())
     for start in range(0, len(tests), at_once):
         some = range(start, min(start + at_once, len(tests)))
-        _advance(K, y, n_classes, [tests[i] for i in some], gammas, gram, most, scale, values, certain, start)
+        _advance(
+            K, y, n_classes, [tests[i] for i in some], gammas, gram, most, direct, scale, values, certain, start
+        )
     return values, certain
 
 
@@ -207,6 +280,7 @@ def _advance(
     gammas: Sequence[float],
     gram: Array,
     most: int,
+    direct: float,
     scale: float,
     values: list[Array],
     certain: list[Array],
@@ -224,28 +298,37 @@ def _advance(
         basis.start()
         bases.append(basis)
     norms = [np.einsum("ij,ij->i", rows, rows) for rows in (_outside(K, test) for test in tests)]
-    next_check = 3
+    rows = np.array_split(np.arange(n), max(1, n // 1024))
+    total = sum(map(len, tests))
+    open_labels = np.full(len(gammas), total)
+    next_check, last_check = 3, 0
+
+    def certify(i: int) -> None:
+        place = first + i
+        open_ = ~certain[place].all(axis=1)
+        found = _certify(bases[i], np.asarray(gammas)[open_], K.diagonal()[tests[i]], norms[i], gram, scale)
+        values[place][open_], certain[place][open_] = found
+        bases[i].done = bool(certain[place].all()) or len(bases[i].widths) == len(bases[i].diagonal)
+
     for j in range(1, most + 1):
         active = [i for i, basis in enumerate(bases) if not basis.done]
         if not active:
             return
         block = np.hstack([bases[i].V[:, bases[i].last] for i in active])
-        product = K @ block  # every fold in one product
-        at = 0
-        for i in active:
-            width = bases[i].widths[-1]
-            bases[i].extend(product[:, at : at + width], scale)
-            at += width
+        ends = np.cumsum([0, *(bases[i].widths[-1] for i in active)])
+        # Every fold in one product, its rows and then the folds shared by the threads.
+        product = np.concatenate(spread(lambda some: K[some[0] : some[-1] + 1] @ block, rows))  # noqa: B023
+        spread(lambda a: bases[active[a]].extend(product[:, ends[a] : ends[a + 1]], scale), range(len(active)))  # noqa: B023
         if j < next_check and j < most:
-            ended = [i for i in active if len(bases[i].widths) == len(bases[i].diagonal)]
-        else:
-            ended, next_check = active, j + max(1, int(_CHECK_EVERY * j))
-        for i in ended:
-            place = first + i
-            open_ = ~certain[place].all(axis=1)
-            found = _certify(bases[i], np.asarray(gammas)[open_], K.diagonal()[tests[i]], norms[i], gram, scale)
-            values[place][open_], certain[place][open_] = found
-            bases[i].done = bool(certain[place].all()) or len(bases[i].widths) == len(bases[i].diagonal)
+            spread(certify, [i for i in active if len(bases[i].widths) == len(bases[i].diagonal)])
+            continue
+        spread(certify, active)
+        before, open_labels = open_labels, sum((~certain[first + i]).sum(axis=1) for i in range(len(tests)))
+        costs = _block_operations(n, n_classes, block.shape[1], j), direct * len(tests) / len(certain)
+        worth = _is_worth_going_on(np.array([before, open_labels]), total, j - last_check, *costs)
+        if worth is False or (worth is None and j > most // 2):
+            return
+        next_check, last_check = j + max(1, int(_CHECK_EVERY * j)), j
 
 
 def _outside(K: Array, test: Array) -> Array:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from scipy.linalg import lapack, solve_triangular
+from scipy.linalg import blas, lapack
 
 from mcls.errors import PrecisionWarning
+from mcls.threads import spread
 
 Array = np.ndarray
 
@@ -117,27 +118,61 @@ def independent_rows(A: Array) -> tuple[Array, Array]:
     return U, U.T @ A
 
 
-def blocked_cholesky(A: Array, block: int = 2048) -> tuple[Array, int]:
+def blocked_cholesky(A: Array, block: int = 1024) -> tuple[Array, int]:
     """Lower factor L (n, n) of A = LLᵀ by blocks of columns, and 0; or what there is and 1 if A is not definite.
 
-    An A in Fortran order is overwritten.
+    An A in Fortran order is overwritten. Threads share the rows of a block (``mcls.threads``).
 
-    With A = [[A₁₁, ·], [A₂₁, A₂₂]]: L₁₁ from A₁₁, L₂₁ = A₂₁L₁₁⁻ᵀ, then the same for A₂₂ − L₂₁L₂₁ᵀ. The upper
-    triangle is left as it was in A.
+    For the rows I and columns J of a block, with all columns P to the left of J: A_IJ − L_IP L_JPᵀ = L_IJ L_JJᵀ. The
+    upper triangle is left as it was in A.
     """
     L = np.asfortranarray(A)
     n = len(L)
     for start in range(0, n, block):
-        stop = min(start + block, n)
-        L11, info = lapack.dpotrf(L[start:stop, start:stop], lower=1, clean=0)
+        J = slice(start, min(start + block, n))
+        below = [slice(i, min(i + block, n)) for i in range(start, n, block)]
+        if start:
+            left = L[J, :start]
+
+            def update(I: slice, J: slice = J, left: Array = left) -> None:  # noqa: E741
+                product = L[I, : left.shape[1]] @ left.T
+                L[I, J] -= np.tril(product) if I == J else product
+
+            spread(update, below)
+        L_JJ, info = lapack.dpotrf(L[J, J], lower=1, clean=0)
         if info:
             return L, 1
-        L[start:stop, start:stop] = L11
-        L21 = solve_triangular(L11, L[stop:, start:stop].T, lower=True, check_finite=False).T  # (n − stop, block)
-        L[stop:, start:stop] = L21
-        for left in range(stop, n, block):  # the lower triangle of A₂₂, a block of columns at a time
-            right = min(left + block, n)
-            update = L21[left - stop :] @ L21[left - stop : right - stop].T
-            update[: right - left] = np.tril(update[: right - left])
-            L[left:, left:right] -= update
+        L[J, J] = L_JJ
+
+        def solve(I: slice, J: slice = J, L_JJ: Array = L_JJ) -> None:  # noqa: E741
+            L[I, J] = blas.dtrsm(1.0, L_JJ, L[I, J], side=1, lower=1, trans_a=1)
+
+        spread(solve, below[1:])
     return L, 0
+
+
+def invert_factor(L: Array, block: int = 1024) -> Array:
+    """L⁻¹ (n, n) in the place of a lower triangular L in Fortran order, whose upper triangle is not looked at.
+
+    From the last block of columns to the first: with X the inverse of what is below and to the right of block J, and
+    I its rows, X_IJ = −X L_IJ L_JJ⁻¹. Threads share the rows.
+    """
+    n = len(L)
+    for start in reversed(range(0, n, block)):
+        J = slice(start, min(start + block, n))
+        L_JJ = np.tril(L[J, J])
+        below = [slice(i, min(i + block, n)) for i in range(J.stop, n, block)]
+        P = np.empty((n - J.stop, J.stop - start), order="F")
+
+        def solve(I: slice, J: slice = J, L_JJ: Array = L_JJ, P: Array = P) -> None:  # noqa: E741
+            P[I.start - J.stop : I.stop - J.stop] = blas.dtrsm(-1.0, L_JJ, L[I, J], side=1, lower=1)
+
+        def multiply(I: slice, J: slice = J, P: Array = P) -> None:  # noqa: E741
+            L[I, J] = np.tril(L[I, I]) @ P[I.start - J.stop : I.stop - J.stop]
+            if I.start > J.stop:
+                L[I, J] += L[I, J.stop : I.start] @ P[: I.start - J.stop]
+
+        spread(solve, below)
+        spread(multiply, reversed(below))  # the longest products first
+        L[J, J] = lapack.dtrtri(L_JJ, lower=1)[0]
+    return L

@@ -18,6 +18,8 @@ from functools import cached_property, lru_cache, partial
 import numpy as np
 from scipy.linalg import blas, lapack
 
+from mcls.threads import spread
+
 Array = np.ndarray
 
 #: Up to this many rows in a part all pairs go through stacked routines, beyond one by one through LAPACK.
@@ -234,9 +236,12 @@ def _one_by_one(M: Array, U: Array, parts: Parts) -> tuple[Array, Array, Array]:
     alone = np.empty((g, int(parts.bounds[-1]), r))
     e_first, e_second = (np.zeros((g, len(parts.pairs), s, r)) for _ in range(2))
     for i in range(g):
-        for a in range(parts.k):
+
+        def fill(a: int, i: int = i) -> None:
             at = np.flatnonzero(parts.pairs[:, 0] == a)
             _first_of(M[i], U[i], parts, a, at, alone[i], e_first[i], e_second[i])
+
+        spread(fill, range(parts.k))
     return alone, e_first, e_second
 
 

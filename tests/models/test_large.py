@@ -22,11 +22,12 @@ from mcls.models.streaming import is_training_table
 from mcls.solvers import lsm, nystrom
 
 GRID = {"sigma": [0.5, 1.5], "gamma": [0.01, 1.0]}
+MACHINE = "oneLSM:n_landmarks=60"
 
 
 def made_up(n=900, seed=0):
     rng = np.random.default_rng(seed)
-    y = rng.integers(0, 3, n)
+    y = np.minimum(rng.integers(0, 4, n), 2)  # one class is as large as the two others
     made = pd.DataFrame({f"f{j}": rng.normal(size=n) + (y == j % 3) for j in range(5)})
     made["hue"] = np.where(rng.random(n) < 0.5, "red", np.array(["blue", "green", "red"])[y])
     made["who"] = rng.integers(0, 300, n)
@@ -49,7 +50,7 @@ def small_pieces(monkeypatch):
 
 
 def fit(path, grid=GRID, say=None, **options):
-    settings = Settings("oneLSM:n_landmarks=60", grid, folds=4, **options.pop("settings", {}))
+    settings = Settings(options.pop("machine", MACHINE), grid, folds=4, **options.pop("settings", {}))
     return fit_large([path], "kind", settings, say=say, **options)
 
 
@@ -62,7 +63,15 @@ def encoded(path, model):
 
 
 @pytest.mark.parametrize(
-    "roles", [{}, {"group": "who"}, {"weight": "count"}, {"settings": {"groups": None}}], ids=str
+    "roles",
+    [
+        {},
+        {"group": "who"},
+        {"weight": "count"},
+        {"settings": {"groups": None}},
+        {"machine": f"{MACHINE},class_weight=balanced"},
+    ],
+    ids=str,
 )
 def test_it_is_the_landmark_machine_of_all_rows_cross_validated_on_its_folds(table, roles, monkeypatch):
     keys = []
@@ -76,7 +85,9 @@ def test_it_is_the_landmark_machine_of_all_rows_cross_validated_on_its_folds(tab
     assert machine.classes_.tolist() == classes.tolist()
     w = read_table(table, "kind").columns[-1].values if "weight" in roles else None
     fitted = OneLSM(**{**machine.get_params(), "calibration": None})
-    fitted._fit_landmarks(X, y, 3, machine.X_fit_, *([] if w is None else [w]))
+    # Classes are weighed by their counts in all rows, in every fold.
+    learned = w if "machine" not in roles else (len(y) / (3 * np.bincount(y)))[y]
+    fitted._fit_landmarks(X, y, 3, machine.X_fit_, *([] if learned is None else [learned]))
     assert np.array_equal(fitted._row_scores(X).argmax(1), machine._row_scores(X).argmax(1))
     assert np.abs(fitted._row_scores(X) - machine._row_scores(X)).max() < 1e-6
     # The folds of the last pass, which has read every row once.
@@ -88,7 +99,7 @@ def test_it_is_the_landmark_machine_of_all_rows_cross_validated_on_its_folds(tab
     splits = [(np.flatnonzero(folds != f), np.flatnonzero(folds == f)) for f in range(4)]
     assert all(len(test) > 150 for _, test in splits)
     scores = nystrom.sweep(
-        machine._kernel, X, lsm.indicators(y, 3), machine.X_fit_, splits, [machine.gamma], 64, w
+        machine._kernel, X, lsm.indicators(y, 3), machine.X_fit_, splits, [machine.gamma], 64, learned
     )
     predicted = np.empty(len(y), dtype=int)
     for (_, test), of in zip(splits, scores):
@@ -101,6 +112,11 @@ def test_it_is_the_landmark_machine_of_all_rows_cross_validated_on_its_folds(tab
     assert made.selection.error == pytest.approx(
         np.mean([np.average((predicted != y)[t], weights=None if w is None else w[t]) for _, t in splits])
     )
+
+
+def test_rows_and_classes_cannot_both_have_weights(table):
+    with pytest.raises(McLsError, match="not both"):
+        fit(table, machine=f"{MACHINE},class_weight=balanced", weight="count")
 
 
 def test_the_model_is_saved_judged_and_known_again(table, tmp_path):
@@ -180,7 +196,6 @@ def test_the_sample_is_not_the_table(table, monkeypatch):
         ({"machine": "ovO"}, "only oneLSM"),
         ({"machine": "oneLSM:calibration=decide"}, "scores decide"),
         ({"machine": "oneLSM:solver=exact"}, "only oneLSM"),
-        ({"class_weight": "balanced"}, "no weights"),
         ({"metric": "log-loss"}, "metrics of classes"),
         ({"folds": "loo"}, "by their number"),
         ({"repeats": 3}, "not repeated"),

@@ -9,7 +9,7 @@ from mcls.evaluation.folds import stratified_folds
 from mcls.evaluation.grid import search
 from mcls.evaluation.scaling import to_range
 from mcls.kernels import gaussian, squared_distances
-from mcls.solvers import lanczos, lsm
+from mcls.solvers import inverse, lanczos, lsm
 
 GAMMAS = [2.0**-4, 1.0, 16.0]
 
@@ -43,7 +43,9 @@ def test_a_grid_of_many_rows_is_certified_or_solved_directly(letters, monkeypatc
     exact = search(OneLSM(), X, y, grid, folds)
     counted = []
     monkeypatch.setattr(lanczos.Certified, "note", lambda self, certain, direct: counted.append(direct))
-    monkeypatch.setattr(lanczos, "FROM_ROWS", 700)
+    for module, name in ((lanczos, "FROM_ROWS"), (inverse, "FROM_ROWS"), (inverse, "MANY_ROWS")):
+        monkeypatch.setattr(module, name, 700)
+    monkeypatch.setattr(lanczos, "_is_worth_going_on", lambda *args: True)
     for most in (0, 8, 40):
         monkeypatch.setattr(lanczos, "blocks_worth", lambda *args, most=most: most)
         for book in ("indicators", "consistency"):
@@ -52,3 +54,26 @@ def test_a_grid_of_many_rows_is_certified_or_solved_directly(letters, monkeypatc
     assert max(counted) > 0 == min(counted)
     assert OneLSM(kernel=lambda A, B: A @ B.T).certifier(10**4) is None
     assert OneLSM(labelbook="fisher").certifier(10**4) is None
+
+
+def test_blocks_that_are_not_worth_their_time_are_not_made(letters, monkeypatch):
+    D2, y = letters
+    K, tests = gaussian(D2, 1.0), [test for _, test in stratified_folds(y, 5, seed=0)]
+    made = []
+    real = lanczos._Basis.extend
+    monkeypatch.setattr(lanczos._Basis, "extend", lambda self, *args: made.append(1) or real(self, *args))
+    for direct in (1.0, 1e9, np.inf):
+        lanczos.sweep(K, y, 26, tests, GAMMAS, np.eye(26), 20, direct)
+        made.append(0)
+    counts = np.diff([0, *(i for i, one in enumerate(made) if not one)])
+    assert counts[0] < counts[1] < counts[2]
+
+
+def test_blocks_nearly_dependent_are_left_to_the_pivoted_way():
+    W = np.random.default_rng(0).normal(size=(50, 4)) * [1.0, 1e-9, 1e3, 1.0]
+    Q, R = lanczos._orthonormal(W)
+    assert np.allclose(Q.T @ Q, np.eye(4), atol=1e-14)
+    assert np.allclose(Q @ R, W, rtol=1e-12, atol=1e-18)
+    W[:, 3] = W[:, 0] + 1e-9 * W[:, 2]
+    assert lanczos._orthonormal(W) is None
+    assert lanczos._orthonormal(np.zeros((5, 2))) is None

@@ -8,6 +8,7 @@ import pytest
 from mcls.errors import PrecisionWarning
 from mcls.solvers import linear
 from mcls.solvers.linear import Factor, solve_spd
+from mcls.threads import shared_by
 
 
 def test_solvers_fall_back_when_the_matrix_is_not_definite():
@@ -64,3 +65,13 @@ def test_a_solution_of_few_digits_comes_with_a_warning_and_a_graded_matrix_witho
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         solve_spd(X @ X.T + np.eye(60), np.ones((60, 1)))
+
+
+@pytest.mark.parametrize("n, block", [(50, 7), (64, 16), (30, 100), (33, 1)])
+def test_the_inverse_of_the_factor_takes_its_place(n, block):
+    rng = np.random.default_rng(0)
+    L = np.asfortranarray(np.tril(rng.normal(size=(n, n))) / n + np.eye(n))
+    upper = np.triu(rng.normal(size=(n, n)), 1)  # not looked at
+    with shared_by(2):
+        found = linear.invert_factor(L + upper, block)
+    assert np.allclose(np.tril(found), np.linalg.inv(L), rtol=0, atol=1e-12)

@@ -141,7 +141,8 @@ def search_with_nested(
 ) -> tuple[GridResult, GridResult]:
     """One grid search over some folds and over nested ones, which share every decomposition: a result of each.
 
-    The two differ in what calibrates a fold where a metric needs probabilities, so a fold may be in both.
+    Scores are exact. The two differ in what calibrates a fold where a metric needs probabilities, so a fold may be in
+    both.
     """
     k = len(flat)
     calibrators = None
@@ -155,6 +156,7 @@ def search_with_nested(
         [*flat, *nested.folds],
         calibrators=calibrators,
         keep_scores=choices if keep_scores else False,
+        exact_scores=True,
         n_threads=n_threads,
         on_step=task.on_step,
     )
