@@ -81,7 +81,7 @@ PEERS: dict[str, Method] = {
     "HistGradientBoosting": partial(_sklearn, HistGradientBoostingClassifier, {"random_state": 0}),
     "LightGBM": _lightgbm,
 }
-MACHINES = (BEST,)
+MACHINES = (BEST, "oneLSM", "rfm")
 
 
 def judge(method: Method, X: Array, y: Array, split: int) -> tuple[float, float]:
@@ -109,26 +109,33 @@ def errors(
     return found[0], found[1]
 
 
-def summary(table: Array, names: Sequence[str]) -> str:
-    """Mean error and mean rank of every method over the data sets, from errors (sets, methods, splits)."""
-    means = table.mean(axis=2)
-    ranks = np.apply_along_axis(rankdata, 1, means).mean(axis=0)
-    return "  ".join(f"{n} {100 * e:.2f} (rank {r:.2f})" for n, e, r in zip(names, means.mean(axis=0), ranks))
+def _ranks(table: Array) -> Array:
+    """Mean rank (methods,) over the data sets of the mean errors, from errors (sets, methods, splits)."""
+    return np.apply_along_axis(rankdata, 1, table.mean(axis=2)).mean(axis=0)
 
 
-def times(seconds: Array, names: Sequence[str]) -> str:
-    """Mean seconds of every method, from seconds (sets, methods, splits)."""
-    return "seconds  " + "  ".join(f"{name} {s:.1f}" for name, s in zip(names, seconds.mean(axis=(0, 2))))
+def written(sets: Sequence[str], table: Array, seconds: Array, names: Sequence[str]) -> str:
+    """Mean error in percent and mean seconds of every method on every data set, in Markdown."""
+    lines = [["data", *names], ["---"] * (1 + len(names))]
+    for data, of, spent in zip(sets, table.mean(axis=2), seconds.mean(axis=2)):
+        lines.append([data, *(f"{100 * error:.1f} ({s:.1f} s)" for error, s in zip(of, spent))])
+    means = zip(table.mean(axis=(0, 2)), seconds.mean(axis=(0, 2)))
+    lines.append(["mean", *(f"{100 * error:.2f} ({s:.1f} s)" for error, s in means)])
+    lines.append(["mean rank", *(f"{rank:.2f}" for rank in _ranks(table))])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def accuracy() -> Iterator[Row]:
     """``mcls fit`` and every peer on every data set: the mean error of ten half splits, and the seconds of each."""
     names = [*MACHINES, *PEERS]
     table, seconds = errors(SETS, names, SPLITS, lambda line: None)
-    for s, data in enumerate((*SETS, "all sets")):
-        part = slice(s, s + 1) if s < len(SETS) else slice(None)
-        note = f"{summary(table[part], names)}; {times(seconds[part], names)}"
-        yield Row("accuracy", data, "mcls fit", float(seconds[part, 0].mean()), "", None, note)
+    for s, data in enumerate(SETS):
+        for m, name in enumerate(names):
+            note = f"error {100 * table[s, m].mean():.2f} % on {SPLITS} halves, deviation {100 * table[s, m].std():.2f}"
+            yield Row("accuracy", data, name, float(seconds[s, m].mean()), "", None, note)
+    for m, (name, rank_) in enumerate(zip(names, _ranks(table))):
+        note = f"error {100 * table[:, m].mean():.2f} %, mean rank {rank_:.2f} of {len(names)}"
+        yield Row("accuracy", "all sets", name, float(seconds[:, m].mean()), "", None, note)
 
 
 def main() -> None:
@@ -143,8 +150,7 @@ def main() -> None:
     with threadpool_limits(1):
         say = partial(print, flush=True)
         table, seconds = errors(given.sets.split(","), names, given.splits, say, given.first)
-    print(summary(table, names))
-    print(times(seconds, names))
+    print(written(given.sets.split(","), table, seconds, names))
 
 
 if __name__ == "__main__":

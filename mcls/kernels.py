@@ -6,11 +6,18 @@ one derivative, Laplace's none, the Gaussian's all. ``laplace-l1`` is exp(−‖
 columns: it sees each column by itself, as trees do. Over √d, the sum of differences is of the size of a Euclidean
 distance, and widths mean the same. A grid search over σ needs the squared distances once:
 ``D2 = RADIAL[kernel].distances(X)``, then ``RADIAL[kernel].value(D2, sigma)`` for each width.
+
+Two more look at the columns of the rows that are learned from, and so do not depend on the units of a column:
+``gaussian-standard`` and ``laplace-l1-standard`` divide each by its standard deviation there, and ``laplace-l1-ranks``
+takes the place of a value among those, from −1 to 1: any increasing function of a column gives the same kernel, as it
+gives the same trees. The rows that are learned from are the second argument of the distances, Z, or X alone. The kernel
+matrix of a cross-validation is that of all its rows: deviations and ranks come from all of them, without their labels.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -87,6 +94,48 @@ def squared_l1_distances(X: Array, Z: Array | None = None) -> Array:
     return D2
 
 
+def standardised(X: Array, reference: Array) -> Array:
+    """The rows X (n, d) with each column centred and divided by its deviation in the reference rows (m, d).
+
+    A column that is constant there is zero everywhere: it has no unit.
+
+    >>> standardised(np.array([[3.0, 7.0]]), np.array([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]])).round(3)
+    array([[1.225, 0.   ]])
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        centre, deviation = reference.mean(axis=0), reference.std(axis=0)
+        constant = reference.min(axis=0) == reference.max(axis=0)
+        made = (X - centre) / np.where(constant, np.inf, deviation)
+    if not (np.isfinite(deviation).all() and np.abs(made).max(initial=0.0) < _LARGEST):
+        raise _overflow(X, reference)
+    return made
+
+
+def ranks(X: Array, reference: Array) -> Array:
+    """The place of each value of X (n, d) among those of its column in the reference rows (m, d): from −1 to 1.
+
+    Equal values have the mean of their places, and those between two have a place between theirs.
+
+    >>> ranks(np.array([[2.0], [15.0], [99.0]]), np.array([[1.0], [2.0], [2.0], [20.0]])).ravel()
+    array([0.        , 0.54166667, 0.75      ])
+    """
+    made = np.empty(X.shape)
+    for j, column in enumerate(reference.T):
+        values, counts = np.unique(column, return_counts=True)
+        places = (2.0 * np.cumsum(counts) - counts) / len(column) - 1.0  # of the middle of equal ones
+        made[:, j] = np.interp(X[:, j], values, places)
+    return made
+
+
+def _of_columns(
+    see: Callable[[Array, Array], Array], distances: Callable[..., Array], X: Array, Z: Array | None = None
+) -> Array:
+    """Squared distances (n, m) of columns as the rows that are learned from make them."""
+    if Z is None:
+        return distances(see(X, X))
+    return distances(see(X, Z), see(Z, Z))
+
+
 def gaussian(D2: Array, sigma: float) -> Array:
     """Gaussian kernel from squared distances: exp(−D2 / 2σ²), values below 1e-290 set to zero.
 
@@ -139,12 +188,13 @@ def _matern_slope(D2: Array, sigma: float) -> Array:
 class Radial(NamedTuple):
     """A kernel φ(r) of a distance r: its squared distances, and from these and a width its values and slopes −φ'(r)/r.
 
-    With the slopes w of a Euclidean distance, the gradient of κ(x, z) with respect to x is w·(z − x).
+    With the slopes w of a Euclidean distance, the gradient of κ(x, z) with respect to x is w·(z − x). A kernel without
+    slopes depends on the rows that are learned from: only where these are all at hand does it mean the same.
     """
 
     distances: Callable[..., Array]
     value: Callable[[Array, float], Array]
-    slope: Callable[[Array, float], Array]
+    slope: Callable[[Array, float], Array] | None = None
 
 
 #: The kernels that have a width.
@@ -153,7 +203,12 @@ RADIAL = {
     "laplace": Radial(squared_distances, laplace, _laplace_slope),
     "matern": Radial(squared_distances, matern, _matern_slope),
     "laplace-l1": Radial(squared_l1_distances, laplace, _laplace_slope),
+    "gaussian-standard": Radial(partial(_of_columns, standardised, squared_distances), gaussian),
+    "laplace-l1-standard": Radial(partial(_of_columns, standardised, squared_l1_distances), laplace),
+    "laplace-l1-ranks": Radial(partial(_of_columns, ranks, squared_l1_distances), laplace),
 }
+#: Those of them that depend on the rows that are learned from, beside the two between which they stand.
+COLUMN_KERNELS = tuple(name for name, radial in RADIAL.items() if radial.slope is None)
 KERNELS = ("linear", "polynomial", *RADIAL, PRECOMPUTED)
 
 

@@ -7,11 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
+from scipy.stats import rankdata
 from sklearn.gaussian_process.kernels import Matern
 from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_kernel
 
 from mcls.errors import McLsError
-from mcls.kernels import RADIAL, check_precomputed, gaussian, kernel_matrix, squared_distances
+from mcls.kernels import (
+    COLUMN_KERNELS,
+    RADIAL,
+    check_precomputed,
+    gaussian,
+    kernel_matrix,
+    ranks,
+    squared_distances,
+)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 6), st.sampled_from([0.0, 1.0, 1e6]))
@@ -61,6 +70,40 @@ def test_the_l1_kernel_is_scikit_learns_up_to_the_width():
     assert np.allclose(ours, laplacian_kernel(X, Z, gamma=1 / (0.7 * 2)), atol=1e-14)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kernel", COLUMN_KERNELS)
+def test_kernels_of_columns_do_not_depend_on_their_units(kernel):
+    rng = np.random.default_rng(5)
+    X, Z = rng.normal(size=(30, 4)), rng.normal(size=(12, 4))
+    X[:, 3] = 7.0  # tells nothing, whatever new rows have there
+    units, shift = np.array([1e-6, 3.0, 1e5, 2.0]), np.array([4.0, -1e3, 0.5, 9.0])
+    for rows in (None, Z):
+        one = kernel_matrix(*((X,) if rows is None else (rows, X)), kernel=kernel)
+        other = kernel_matrix(
+            *(units * part + shift for part in ((X,) if rows is None else (rows, X))), kernel=kernel
+        )
+        assert np.allclose(one, other, atol=1e-8)
+        assert one.std() > 0.01
+    K = kernel_matrix(X, kernel=kernel)
+    assert np.array_equal(K, K.T)
+    assert (K.diagonal() == 1).all()
+    assert np.allclose(
+        K, kernel_matrix(X, X, kernel=kernel), atol=1e-12
+    )  # the rows of the training are those of Z
+    assert np.linalg.eigvalsh(K)[0] > -1e-12
+
+
+def test_the_kernel_of_ranks_does_not_see_increasing_functions():
+    X = np.random.default_rng(6).normal(size=(40, 3))
+    Z = X[:20] + 0.01
+    K, L = kernel_matrix(X, kernel="laplace-l1-ranks"), kernel_matrix(np.exp(4 * X), kernel="laplace-l1-ranks")
+    assert np.array_equal(K, L)
+    expected = rankdata(X, axis=0) / 20 - 1 - 1 / 40
+    assert np.allclose(ranks(X, X), expected)
+    new = ranks(Z, X)
+    assert ((new >= expected[:20]) & (new <= 1)).all()
+
+
 @pytest.mark.parametrize("kernel", RADIAL)
 def test_one_set_of_distances_serves_many_widths(kernel):
     X = np.random.default_rng(2).normal(size=(20, 3))
@@ -86,7 +129,9 @@ def test_a_width_that_is_not_positive_is_refused(sigma):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("kernel", [*RADIAL, "linear", "polynomial"])
+@pytest.mark.parametrize(
+    "kernel", [*(name for name in RADIAL if name != "laplace-l1-ranks"), "linear", "polynomial"]
+)
 @pytest.mark.parametrize("size", [1e200, 1e308])
 def test_a_kernel_that_overflows_is_refused(kernel, size):
     X = np.random.default_rng(3).uniform(-1, 1, size=(20, 3))

@@ -187,8 +187,9 @@ def fit(
     its year, month, day, day of the week and hour, as far as they change. Rows with the
     same features are kept in one fold, so that no row is judged by its own copy.
 
-    By default the machine is the best of a few: one least-squares machine for all classes or one per pair of them, the
-    class decided by the scores or by a map calibrated on them. Near ties of the error go to the smaller log-loss.
+    By default the machine is the best of a few: one least-squares machine for all classes, with four kernels, or one
+    per pair of them, the class decided by the scores or by a map calibrated on them. Of errors within one standard
+    error of the smallest, the one with the smallest log-loss is taken.
     --machine oneLSM names one; --machine auto ranks all fast machines and tests the best two against each other. A
     classifier of scikit-learn, such as --machine sk:RidgeClassifier, is kept in a file that ends in .skops, where the
     package skops is installed.

@@ -24,6 +24,7 @@ from mcls.errors import McLsError
 from mcls.evaluation.folds import Fold
 from mcls.evaluation.grid import sweep_points
 from mcls.evaluation.scorers import FoldScores, NotSwept, recognised, score_points
+from mcls.kernels import COLUMN_KERNELS
 from mcls.machines.base import BaseMachine
 from mcls.machines.calibrated import calibration_folds
 from mcls.solvers.calibration import DECIDE, calibrate
@@ -280,6 +281,11 @@ class _Search:
         calibrated = machine.calibration is not None or any("calibration" in point for point in points)
         if DECIDE in {machine.calibration, *(point.get("calibration") for point in points)}:
             raise NotSwept("a calibrated map that decides the class")
+        kernels = (
+            [machine.kernel, *(point.get("kernel") for point in points)] if machine.works_on == "kernel" else []
+        )
+        if any(kernel in COLUMN_KERNELS for kernel in kernels):
+            raise NotSwept("a kernel that looks at the columns of each training fold")
         inner = [self._inner_folds(X, fold) for fold in folds] if calibrated else []
         every = [*folds, *(fold for of in inner for fold in of[1])]
         y = np.asarray(self.y)

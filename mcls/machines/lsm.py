@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcls.errors import McLsError
-from mcls.kernels import PRECOMPUTED, KernelFunction
+from mcls.kernels import COLUMN_KERNELS, PRECOMPUTED, KernelFunction
 from mcls.machines.base import Fold, Point, rows_per_block
 from mcls.machines.labels import LabelMachine, decide, gammas_of
 from mcls.machines.weighted import ClassWeight, WeightedMachine
@@ -183,8 +183,10 @@ class OneLSM(OneSystemMachine):
 
     Parameters
     ----------
-    kernel : {"gaussian", "laplace", "matern", "laplace-l1", "linear", "polynomial", "precomputed"} or callable
-        A callable takes two arrays of rows and returns their kernel matrix.
+    kernel : {"gaussian", "laplace", "matern", "laplace-l1", "gaussian-standard", "laplace-l1-standard", \
+"laplace-l1-ranks", "linear", "polynomial", "precomputed"} or callable
+        A callable takes two arrays of rows and returns their kernel matrix. With ``-standard`` each column is divided
+        by its standard deviation, and with ``-ranks`` replaced by the places of its values, among the training rows.
     sigma : float
         Width of the Gaussian kernel exp(−r²/2σ²), of the Laplace kernel exp(−r/σ) and of the Matérn kernel with
         ν = 3/2, (1 + √3 r/σ) exp(−√3 r/σ), where r = ‖x − x'‖; for ``laplace-l1``, r = ‖x − x'‖₁/√d.
@@ -291,6 +293,10 @@ class OneLSM(OneSystemMachine):
         super()._check_together()
         if self.solver == "nystrom" and self.kernel == "precomputed":
             raise McLsError("solver='nystrom' draws rows; with a precomputed matrix use solver='exact'")
+        if self.solver == "nystrom" and self.landmarks == "rpcholesky" and self.kernel in COLUMN_KERNELS:
+            raise McLsError(
+                f"landmarks='rpcholesky' cannot tell the columns of few rows: use another kernel than {self.kernel}"
+            )
 
     def _fit_rows(self, X: Array, y: Array, n_classes: int, *w: Array) -> None:
         if self.solver == "exact":

@@ -26,6 +26,14 @@ class Tuned:
     smoother: int = 1
 
 
+@dataclass(frozen=True)
+class Entry:
+    """Options with which ``mcls fit`` tries a machine by default; where a search takes long, up to so many rows."""
+
+    options: Mapping[str, Any] = field(default_factory=dict)
+    most_rows: int | None = None
+
+
 _POWERS, _WIDE = "2^-4..2^4", "2^-10..2^10"
 _WIDTH = Tuned(_POWERS)
 #: The grid of honeine2013, Sec. 8.
@@ -40,9 +48,9 @@ class Machine:
     """One line of the registry: all that outsiders must know of a machine without loading it.
 
     ``params`` are fixed; ``tuned`` is what a grid search tunes by default; ``auto`` says whether ``mcls fit --machine
-    auto`` tries it; ``default`` are the options with which ``mcls fit`` tries it by default, where it does;
-    ``many_rows`` are the options by which it does without the kernel matrix of all rows, where it can.
-    ``search_rows`` is on how many rows its parameters are chosen, where a search costs more than others.
+    auto`` tries it; ``entries`` are those by which ``mcls fit`` tries it by default, where it does; ``many_rows`` are
+    the options by which it does without the kernel matrix of all rows, where it can. ``search_rows`` is on how many
+    rows its parameters are chosen, where a search costs more than others.
     ``draws_with`` gives values of parameters without which a machine that has a ``random_state`` draws nothing.
     What can be asked of the loaded class stands there (see :class:`~mcls.machines.base.BaseMachine`).
     """
@@ -54,7 +62,7 @@ class Machine:
     params: Mapping[str, Any] = field(default_factory=dict)
     tuned: Mapping[str, Tuned] = field(default_factory=lambda: _PAPER)
     auto: bool = False
-    default: Mapping[str, Any] | None = None
+    entries: tuple[Entry, ...] = ()
     many_rows: Mapping[str, Any] = field(default_factory=dict)
     search_rows: int | None = None
     draws_with: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -156,7 +164,12 @@ for _machine in (
         "all one-against-all least-squares classifiers from one matrix inverse",
         "honeine2013, Sec. 5, eq. (24)-(25)",
         auto=True,
-        default={},
+        entries=(
+            Entry(),
+            Entry({"kernel": "gaussian-standard"}, 800),
+            Entry({"kernel": "laplace-l1-standard"}, 1000),
+            Entry({"kernel": "laplace-l1-ranks"}, 2500),
+        ),
         many_rows={"solver": "nystrom", "n_landmarks": 4000},
         draws_with={"solver": ("nystrom",)},
     ),
@@ -172,7 +185,7 @@ for _machine in (
         "one least-squares classifier per pair of classes, and a vote",
         "honeine2013, Sec. 2",
         auto=True,
-        default={"decision": "soft"},
+        entries=(Entry({"decision": "soft"}, 800),),  # the pairs of yeast (1484 rows) took 33 s, oneLSM 7
     ),
     Machine(
         "voRLS-beta",

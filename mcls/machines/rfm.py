@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mcls.kernels import RADIAL, kernel_matrix
+from mcls.kernels import COLUMN_KERNELS, RADIAL, kernel_matrix
 from mcls.machines.base import BaseMachine, Fold, Point, rows_per_block
 from mcls.parameters import Check, Choice, Positive, Whole, width
 from mcls.solvers import lsm, nystrom
@@ -82,7 +82,7 @@ class RFM(BaseMachine):
     checks: ClassVar[Mapping[str, Check]] = {
         "n_rounds": Whole(0, as_float=True),
         "metric": Choice("metric", METRICS),
-        "kernel": Choice("kernel", tuple(RADIAL)),
+        "kernel": Choice("kernel", tuple(name for name in RADIAL if name not in COLUMN_KERNELS)),
         "sigma": width(),
         "gamma": Positive(),
         "solver": Choice("solver", SOLVERS),

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mcls.errors import McLsError
-from mcls.kernels import KernelFunction
+from mcls.kernels import COLUMN_KERNELS, KERNELS, KernelFunction
 from mcls.machines.base import rows_per_block
 from mcls.machines.kernel_machine import KernelMachine
-from mcls.parameters import Check, Positive, Whole
+from mcls.parameters import Check, Choice, Positive, Whole
 from mcls.solvers import lsm, sparse
 
 Array = np.ndarray
@@ -19,6 +19,8 @@ Array = np.ndarray
 AUTO = "auto"
 # The most rows that are kept where the machine chooses how many.
 _MOST = 500
+# Rows that are not kept are forgotten, and with them what their columns were like.
+_KERNELS = tuple(name for name in KERNELS if name not in COLUMN_KERNELS)
 
 
 def _check_kept(name: str, value: Any) -> None:
@@ -64,7 +66,11 @@ class SparseLSM(KernelMachine):
     (array(['a', 'c'], dtype='<U1'), 3)
     """
 
-    checks: ClassVar[Mapping[str, Check]] = {"gamma": Positive(), "n_kept": _check_kept}
+    checks: ClassVar[Mapping[str, Check]] = {
+        "kernel": Choice("kernel", _KERNELS, or_else=callable),
+        "gamma": Positive(),
+        "n_kept": _check_kept,
+    }
     has_facts: ClassVar[bool] = True
 
     def __init__(

@@ -78,7 +78,8 @@ class Candidate:
             estimator.set_params(random_state=data.seed)
         rows = data.rows
         own = grids.read_grid(grid, entry, estimator)
-        ladders = grids.ladders(entry, data.X[rows], data.seed) if grid == "auto" else {}
+        kernel = estimator.get_params(deep=False).get("kernel", "gaussian")
+        ladders = grids.ladders(entry, data.X[rows], data.seed, kernel) if grid == "auto" else {}
         own = {**own, **{name: ladder.start for name, ladder in ladders.items()}}
         values = effective_grid(entry, estimator, options, {}, own)
         task = Task(

@@ -25,9 +25,10 @@ from mcls.threads import shared_by, spread
 
 Array = np.ndarray
 
-#: Losses within so many standard errors count as equal. Of several fractions from 0 to 1, tried on other halves of
-#: shipped data sets than the benchmarks judge, a quarter was among the best; the differences are within the noise.
-NEAR = 0.25
+#: Losses within so many standard errors count as equal, of points as of machines: log-loss tells far more of few rows
+#: than the error does. On some fifty data sets that are not shipped, halves of at most 600 rows, one was better than a
+#: quarter, and as good as two.
+NEAR = 1.0
 
 # Fewer rows are judged in no time.
 _THREADS_FROM = 1000

@@ -12,7 +12,7 @@ import numpy as np
 
 from mcls.errors import McLsError, unknown_name
 from mcls.evaluation.grid_result import GridResult, choose, smallest
-from mcls.kernels import squared_distances
+from mcls.kernels import COLUMN_KERNELS, RADIAL, squared_distances
 from mcls.machines.registry import Machine
 from mcls.seeds import derive
 from mcls.specs import parse_spec, split_grid
@@ -63,18 +63,18 @@ STRENGTHS = {
 }
 
 
-def ladders(entry: Machine, X: Array, seed: int = 0) -> dict[str, Ladder]:
+def ladders(entry: Machine, X: Array, seed: int = 0, kernel: Any = "gaussian") -> dict[str, Ladder]:
     """The automatic grid of a machine: widths by the data, the other parameters by the strength they have.
 
-    ``sigma`` starts with nine steps from 1/16 to 4 times the median distance between two rows and may go from 1/128
-    to 32 times. A parameter that regularises (``Machine.smoother`` says in which direction) starts with 2^-10 to 2^4
-    and may go from 2^-30 to 2^14, or the reciprocals where smaller is smoother. Any other has no ladder and keeps
-    the registry's values.
+    ``sigma`` starts with nine steps from 1/16 to 4 times the median distance between two rows, in the columns that the
+    kernel sees, and may go from 1/128 to 32 times. A parameter that regularises (``Machine.smoother`` says in which
+    direction) starts with 2^-10 to 2^4 and may go from 2^-30 to 2^14, or the reciprocals where smaller is smoother. Any
+    other has no ladder and keeps the registry's values.
     """
     made: dict[str, Ladder] = {}
     for name in entry.grid:
         if name == "sigma":
-            unit = median_distance(X, seed)
+            unit = median_distance(X, seed, kernel)
             made[name] = replace(
                 WIDTHS, values=[unit * v for v in WIDTHS.values], start=[unit * v for v in WIDTHS.start]
             )
@@ -83,10 +83,11 @@ def ladders(entry: Machine, X: Array, seed: int = 0) -> dict[str, Ladder]:
     return made
 
 
-def median_distance(X: Array, seed: int = 0) -> float:
+def median_distance(X: Array, seed: int = 0, kernel: Any = "gaussian") -> float:
     """Median distance between two different rows of a sample of at most 1000; 1 where all rows are the same."""
     sample = X[np.random.default_rng(derive(seed, "median")).permutation(len(X))[:1000]]
-    D2 = squared_distances(sample)[np.triu_indices(len(sample), 1)]
+    distances = RADIAL[kernel].distances if kernel in COLUMN_KERNELS else squared_distances
+    D2 = distances(sample)[np.triu_indices(len(sample), 1)]
     different = D2[D2 > 0]
     return float(np.sqrt(np.median(different))) if len(different) else 1.0
 

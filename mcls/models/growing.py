@@ -1,10 +1,11 @@
 """Choose parameters on growing samples: widths that few rows rule out are never tried on all of them.
 
 A sweep of n rows costs n² to n³ operations per kernel width, and most widths of an automatic grid are far off. So the
-whole grid is searched, exactly, on a stratified sample of 500 rows; what is not significantly worse than the best there
-on 1500, and so on; what is left on all rows. Errors of two widths are compared on the same folds: a width stays if its
-smallest error is within one standard error of the best one, the standard error being that of the difference over the
-folds, or of the best error where that is larger. More rows bear narrower kernels, so the next narrower width stays too.
+whole grid is searched, exactly, on a stratified sample of 500 rows (300 where all are fewer than 1000); what is not
+significantly worse than the best there on 1500, and so on; what is left on all rows. Errors of two widths are compared
+on the same folds: a width stays if its smallest error is within one standard error of the best one, the standard error
+being that of the difference over the folds, or of the best error where that is larger. More rows bear narrower kernels,
+so the next narrower width stays too.
 
 The strength γ of the regularisation weighs against a sum over the rows, and is not carried from a sample to all rows:
 at each step the strengths around the good ones are swept again, and further ones where the best lies at the end. Where
@@ -38,15 +39,17 @@ _WIDTHS = 3
 
 #: Rows of the samples. Each is three times the one before: together they cost little beside the last.
 SIZES = (500, 1500, 4500)
+# The only sample where there are fewer rows than two of those.
+_FEW = 300
 
 
 def sizes_below(n: int) -> list[int]:
     """The samples that are worth their time before n rows are searched.
 
-    >>> sizes_below(4000), sizes_below(900)
-    ([500, 1500], [])
+    >>> sizes_below(4000), sizes_below(900), sizes_below(600)
+    ([500, 1500], [300], [])
     """
-    return [size for size in SIZES if 2 * size <= n]
+    return [size for size in SIZES if 2 * size <= n] or [size for size in (_FEW,) if 2 * size < n]
 
 
 def grow(

@@ -18,7 +18,7 @@ from mcls.evaluation.prepared_folds import Prepare
 from mcls.evaluation.protocols import five_by_two, hold_out_rows
 from mcls.evaluation.statistics import TestResult, ftest_5x2cv
 from mcls.machines.registry import MACHINES
-from mcls.models.candidates import Candidate, most_rows
+from mcls.models.candidates import Candidate, most_rows, named_machine
 from mcls.models.contest import NEAR, Standing, best_of, chosen_inside
 from mcls.models.finishing import finish, spec_with, standings_of
 from mcls.models.selected import IN_PYTHON, Selection
@@ -33,11 +33,8 @@ AUTO_MACHINES = tuple(name for name, machine in MACHINES.items() if machine.auto
 AUTO, BEST = "auto", "best"
 #: What the registry says the default tries, the simplest first.
 BEST_MACHINES = tuple(
-    format_spec(name, machine.default) for name, machine in MACHINES.items() if machine.default is not None
+    format_spec(name, entry.options) for name, machine in MACHINES.items() for entry in machine.entries
 )
-#: Rows up to which the machines of the default compete; beyond, the first, which has the quickest search, stands alone:
-#: the pairs of yeast (1484 rows) took 33 s, oneLSM 7.
-CONTEST_ROWS = 800
 #: Rows of the F-test, which searches the grid ten times per machine.
 TEST_ROWS = 1000
 
@@ -111,8 +108,8 @@ def rank(
     The arguments are those of ``select``, and ``test`` asks for an F-test between the best two machines. What is
     chosen, and that ``nested`` repeats the choice inside each fold, stands in ``mcls.models.contest``: with
     ``calibration="auto"`` each machine may decide by its scores or by the map. Machines that can only be searched on
-    fewer rows than others are left out, unless they are to be tested, and so are all but the first of the default where
-    there are more than ``CONTEST_ROWS`` rows. Folds that are not a partition cannot be nested
+    fewer rows than others are left out, unless they are to be tested, and so are those of which the registry says that
+    they are tried on fewer rows, unless no other is left. Folds that are not a partition cannot be nested
     around the choice of a machine: the honest error is then that of the chosen machine alone.
     """
     metrics = check_metrics(metric, costs, y)
@@ -122,10 +119,12 @@ def rank(
     data = TrainingRows.read(X, y, prepare=prepare, say=say, most=most, **settings)
     check_chance(data, permutations)
     able = [machine for machine, limit in limits.items() if test or limit(len(data.X)) >= len(data.rows)]
-    if tuple(machines) == BEST_MACHINES and len(data.rows) > CONTEST_ROWS and not test:
-        able = able[:1]
+    if not test:
+        able = [machine for machine in able if len(data.rows) <= _tried_rows(machine)] or able
     if len(able) < len(limits):
-        data.note(f"with {len(data.rows)} rows to search there is no choice of machines: {', '.join(able)}")
+        data.note(
+            f"with {len(data.rows)} rows to search the choice is among {len(able)} machines: {', '.join(able)}"
+        )
     partitions = data.partitions(repeats) if nested else []
     entrants = []
     for machine in able:
@@ -164,6 +163,13 @@ def rank(
         "advice": advice,
     }
     return finish(chosen.candidate, data, chosen.found, outcomes, standing, **asked), ranking
+
+
+def _tried_rows(machine: str) -> float:
+    """Up to how many rows the registry lets a machine with such options be tried beside others."""
+    entry, _, options = named_machine(machine)
+    limits = {len(e.options): e.most_rows for e in entry.entries if e.options.items() <= options.items()}
+    return (limits[max(limits)] if limits else None) or np.inf  # of several, that which says most of the options
 
 
 @dataclass(frozen=True)

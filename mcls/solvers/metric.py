@@ -96,6 +96,7 @@ def gradients(kernel: str, sigma: float, Z_new: Array, Z: Array, S: Array, alpha
     """Gradients (m, ℓ, d) with respect to x of f = κ(x, ·)α at m new rows, given as z = Sᵀx (m, r)."""
     m, (n, r), ell = len(Z_new), Z.shape, alpha.shape[1]
     radial = RADIAL[kernel]
+    assert radial.slope is not None  # no other kernel is taken
     D2 = radial.distances(Z_new, Z)
     W = radial.slope(D2, sigma)  # (m, n)
     if radial.distances is squared_distances:

@@ -148,6 +148,8 @@ def test_what_cannot_be_swept_is_fitted():
     assert not both(LogisticRegression(), {"C": [0.1, 1.0]}, X, y).swept_
     with pytest.warns(UserWarning, match="every grid point by itself: landmarks that all folds share"):
         assert not both(OneLSM(solver="nystrom", n_landmarks=20), GRID, X, y).swept_
+    with pytest.warns(UserWarning, match="by itself: a kernel that looks at the columns of each training fold"):
+        assert not both(OneLSM(), {**GRID, "kernel": ["gaussian", "laplace-l1-ranks"]}, X, y).swept_
     ours = both(OneLSM(), GRID, X, y, return_train_score=True)
     assert not ours.swept_
     assert "mean_train_score" in ours.cv_results_

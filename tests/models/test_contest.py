@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -13,8 +15,10 @@ from mcls.evaluation.folds import make_folds
 from mcls.evaluation.grid import search
 from mcls.evaluation.metrics import ERROR
 from mcls.evaluation.scaling import to_range
+from mcls.kernels import ranks, standardised
+from mcls.machines.registry import MACHINES, Entry
 from mcls.models.candidates import Candidate
-from mcls.models.contest import Standing, best_of
+from mcls.models.contest import NEAR, Standing, best_of
 from mcls.models.ranking import BEST_MACHINES, rank
 from mcls.models.training_rows import TrainingRows
 from mcls.seeds import derive
@@ -31,11 +35,11 @@ def balance():
 
 def ways_by_hand(machine, X, y, folds):
     """(errors per row, log-loss, what to fit) of a machine's two ways to decide, from plain fits on each fold."""
-    found = search(machine, X, y, GRID, folds, engine="refit", keep_scores=True, near=0.25, smoother={"gamma": 1})
+    found = search(machine, X, y, GRID, folds, engine="refit", keep_scores=True, near=NEAR, smoother={"gamma": 1})
     fold_of = np.empty(len(y), dtype=int)
     for k, (_, test) in enumerate(folds):
         fold_of[test] = k
-    bound = found.errors.min() + 0.25 * np.sqrt(found.errors.min() * (1 - found.errors.min()) / len(y)) + 1e-12
+    bound = found.errors.min() + NEAR * np.sqrt(found.errors.min() * (1 - found.errors.min()) / len(y)) + 1e-12
     told = {}
     for i in np.flatnonzero(found.errors <= bound):
         F = np.empty((len(y), y.max() + 1))
@@ -61,7 +65,8 @@ def ways_by_hand(machine, X, y, folds):
 
 def test_every_nested_prediction_is_that_of_the_choice_made_by_plain_fits_inside_the_fold(balance):
     X, y = balance
-    found, ranking = rank(X, y, GRID, folds=4, nested=True, calibration="auto", groups=None)
+    asked = {"folds": 4, "nested": True, "calibration": "auto", "groups": None}
+    found, ranking = rank(X, y, GRID, ("oneLSM", "oneLSM:kernel=laplace-l1", "ovO:decision=soft"), **asked)
     assert ranking.nested
     folds = make_folds(y, 4, derive(0, "folds"), None)
     predicted = np.empty(len(y), dtype=int)
@@ -70,12 +75,12 @@ def test_every_nested_prediction_is_that_of_the_choice_made_by_plain_fits_inside
         place = np.full(len(y), -1)
         place[train] = np.arange(len(train))
         inner = [(place[a], place[b]) for a, b in inner]
-        machines = [OneLSM(), OvOLSM(decision="soft")]
+        machines = [OneLSM(), OneLSM(kernel="laplace-l1"), OvOLSM(decision="soft")]
         ways = [
             (machine, *way) for machine in machines for way in ways_by_hand(machine, X[train], y[train], inner)
         ]
         least = min(way[1] for way in ways)
-        near = [way for way in ways if way[1] <= least + 0.25 * np.sqrt(least * (1 - least) / len(train)) + 1e-12]
+        near = [way for way in ways if way[1] <= least + NEAR * np.sqrt(least * (1 - least) / len(train)) + 1e-12]
         machine, _, _, point, made = min(near, key=lambda way: way[2])
         F = clone(machine).set_params(**point).fit(X[train], y[train]).decision_function(X[test])
         predicted[test] = (made.logits(F) if made.decides else F).argmax(axis=1)
@@ -114,28 +119,54 @@ def test_near_ties_go_to_the_smaller_log_loss_and_equal_ones_to_the_first():
     def way(loss, told, n=100):
         return Standing({}, loss, told, np.zeros(n), None, None)
 
-    assert best_of([way(0.20, 0.9), way(0.21, 0.5)], ERROR) == 1  # a standard error is 0.04
-    assert best_of([way(0.20, 0.9), way(0.22, 0.5)], ERROR) == 0
+    assert best_of([way(0.20, 0.9), way(0.23, 0.5)], ERROR) == 1  # a standard error is 0.04
+    assert best_of([way(0.20, 0.9), way(0.25, 0.5)], ERROR) == 0
     assert best_of([way(0.20, 0.5), way(0.20, 0.5)], ERROR) == 0
 
 
-def test_without_probabilities_no_map_decides_and_with_many_rows_one_machine_is_left(balance, monkeypatch):
+@pytest.mark.parametrize(
+    "kernel, plain, see",
+    [
+        ("gaussian-standard", "gaussian", standardised),
+        ("laplace-l1-standard", "laplace-l1", standardised),
+        ("laplace-l1-ranks", "laplace-l1", ranks),
+    ],
+)
+def test_kernels_of_columns_are_searched_and_judged_as_on_columns_made_of_all_rows(kernel, plain, see):
+    data = load_dataset("glass")
+    X, y = data.X, data.y
+    asked = {"grid": GRID, "folds": 4, "nested": True, "calibration": "auto"}
+    found = rank(X, y, machines=(f"oneLSM:kernel={kernel}", "oneLSM:kernel=linear,gamma=1"), **asked)[0]
+    expected = rank(see(X, X), y, machines=(f"oneLSM:kernel={plain}",), **asked)[0]
+    assert found.best_params == expected.best_params
+    new = X[::2] * 1.01
+    assert found.estimator.kernel == kernel
+    assert np.array_equal(found.estimator.predict(new), expected.estimator.predict(see(new, X)))
+    assert np.allclose(found.estimator.predict_proba(new), expected.estimator.predict_proba(see(new, X)))
+    assert np.array_equal(found.nested_predictions, expected.nested_predictions)
+
+
+def test_without_probabilities_no_map_decides_and_with_many_rows_fewer_machines_are_left(balance, monkeypatch):
     X, y = balance
     found, ranking = rank(X, y, GRID, folds=3)
     assert found.probabilities is None
     assert not any("decide" in line.machine for line in ranking.machines)
     assert len(ranking.machines) == len(BEST_MACHINES)
     with monkeypatch.context() as few:
-        few.setattr("mcls.models.ranking.CONTEST_ROWS", 60)
-        assert [line.machine for line in rank(X, y, GRID, folds=3)[1].machines] == ["oneLSM"]
-        assert (
-            len(rank(X, y, GRID, ("oneLSM", "ovA"), folds=3)[1].machines) == 2
-        )  # those that are asked for compete
+        entries = (Entry(), Entry({"kernel": "laplace-l1-ranks"}, 60), Entry({"kernel": "gaussian-standard"}, 600))
+        few.setitem(MACHINES, "oneLSM", replace(MACHINES["oneLSM"], entries=entries))
+        few.setitem(MACHINES, "ovO", replace(MACHINES["ovO"], entries=(Entry({}, 60),)))
+        left = {"oneLSM", "oneLSM:kernel=gaussian-standard", "oneLSM:kernel=laplace-l1-standard"}
+        assert {line.machine for line in rank(X, y, GRID, folds=3)[1].machines} == left
+        asked = ["ovO:decision=soft", "oneLSM:kernel=laplace-l1-ranks,class_weight=balanced"]
+        assert len(rank(X, y, GRID, asked, folds=3)[1].machines) == 2  # no other is left
     monkeypatch.setattr("mcls.models.candidates.SWEEP_ROWS", 60)
     monkeypatch.setattr(OneLSM, "certifier", lambda self, n: None if n < 100 else False)
     said = []
     rank(X, y, folds=3, say=said.append)
-    assert any("there is no choice of machines: oneLSM" in text for text in said)
+    assert any(
+        "with 209 rows to search the choice is among 4 machines: oneLSM, oneLSM:kernel=" in text for text in said
+    )
 
 
 def test_the_scores_that_calibrate_are_exact_after_a_certified_search(monkeypatch):
