@@ -36,6 +36,7 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
     "kernel-ridge": grids.onelsm_against_kernel_ridge,
     "sweepcv": sweepcv.sweepcv_against_grid_search,
     "plain": grids.onelsm_against_plain_schemes,
+    "ovo": grids.ovo_against_onelsm,
     "svc": grids.vosvm_against_svc,
     "samples": growth.with_samples,
     "classes": growth.with_classes,

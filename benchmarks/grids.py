@@ -15,6 +15,7 @@ from mcls.data import load_dataset
 from mcls.evaluation.folds import stratified_folds
 from mcls.evaluation.grid import search
 from mcls.evaluation.grid_result import GridResult
+from mcls.evaluation.protocols.nested_folds import NestedFolds
 from mcls.evaluation.scaling import to_range
 from mcls.machines.registry import MACHINES
 
@@ -80,6 +81,22 @@ def onelsm_against_plain_schemes() -> Iterator[Row]:
                 (seconds, fast), (peer_seconds, refit) = found
                 note = f"errors {100 * fast.best_error:.2f} and {100 * refit.best_error:.2f}"
                 yield Row("plain schemes", name, f"{ours}, fast", seconds, f"{plain}, refit", peer_seconds, note)
+
+
+def ovo_against_onelsm() -> Iterator[Row]:
+    """The exact sweep of one machine per pair of classes, and of its nested folds, against that of oneLSM."""
+    for name, rows, repeats in (("glass", None, 5), ("vowel", None, 5), ("yeast", None, 1), ("letter", 2000, 1)):
+        X, y = (part[:rows] for part in load(name))
+        flat = stratified_folds(y, 10, seed=0)
+        nested = NestedFolds.of([flat], len(y)).folds
+        data = name if rows is None else f"{name}, first {rows} rows"
+        peer_seconds, _ = timed(lambda: search(MACHINES["oneLSM"].create(), X, y, GRID, flat), repeats)  # noqa: B023
+        for ours, folds in (("ovO", flat), ("ovO, nested folds", nested)):
+            if folds is nested and len(y) > 1000:
+                continue
+            seconds, _ = timed(lambda: search(MACHINES["ovO"].create(), X, y, GRID, folds), repeats)  # noqa: B023
+            note = f"{seconds / peer_seconds:.2f} times the peer's time"
+            yield Row("ovO sweep", data, ours, seconds, "oneLSM", peer_seconds, note)
 
 
 def vosvm_against_svc() -> Iterator[Row]:

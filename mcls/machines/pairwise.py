@@ -13,12 +13,12 @@ from mcls.machines.kernel_machine import KernelMachine
 from mcls.machines.labels import gammas_of
 from mcls.machines.weighted import ClassWeight, WeightedMachine
 from mcls.parameters import Check, Choice, Positive
-from mcls.solvers import lsm
+from mcls.solvers import one_vs_one
 
 Array = np.ndarray
 
 #: How the values of the pairs become scores of classes.
-_COUNTS = {"votes": lsm.votes, "soft": lsm.soft_votes}
+_COUNTS = {"votes": one_vs_one.votes, "soft": one_vs_one.soft_votes}
 
 
 class OvOLSM(WeightedMachine, KernelMachine):
@@ -77,11 +77,11 @@ class OvOLSM(WeightedMachine, KernelMachine):
         self.decision = decision
 
     def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
-        self.alpha_ = lsm.fit_pairs(K, y, n_classes, self.gamma, w)
+        self.alpha_ = one_vs_one.fit_pairs(K, y, n_classes, self.gamma, w)
         self.n_classes_ = n_classes
 
     def _scores(self, K: Array) -> Array:
-        return _COUNTS[self.decision](K @ self.alpha_, self.n_classes_)
+        return _COUNTS[self.decision]((K @ self.alpha_).T, self.n_classes_)
 
     def _sweep(
         self,
@@ -93,5 +93,5 @@ class OvOLSM(WeightedMachine, KernelMachine):
         prepared: Any,
         w: Array | None = None,
     ) -> list[Array]:
-        values = lsm.sweep_pairs(K, y, n_classes, [test for _, test in folds], gammas_of(points), w)
-        return [_COUNTS[self.decision](v, n_classes) for v in values]
+        tests, count = [test for _, test in folds], _COUNTS[self.decision]
+        return one_vs_one.sweep(K, y, n_classes, tests, gammas_of(points), count, w)

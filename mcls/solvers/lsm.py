@@ -1,4 +1,4 @@
-"""Least-squares machines on arrays: (K + γI)α = Y for all classes at once, one by one, or pair by pair.
+"""Least-squares machines on arrays: (K + γI)α = Y for all classes at once, or one by one.
 
 honeine2013, Sec. 5. With the class indicators as right-hand sides, α (n, ℓ), every labelbook follows from
 its Gram matrix L: the scores of (25) are K α L (see ``mcls.machines.labels``).
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
-from itertools import combinations
 
 import numpy as np
 
@@ -105,95 +104,3 @@ def sweep(
             many = place if len(tiny) > _MANY and len(K) >= _MANY_ROWS else None
             joined[at[:, None], into] = solved.left_out_products(S, e, K[S[some]], many)
     return results
-
-
-def class_pairs(n_classes: int) -> list[tuple[int, int]]:
-    """All pairs (a, b) of classes with a < b."""
-    return list(combinations(range(n_classes), 2))
-
-
-def fit_pairs(K: Array, y: Array, n_classes: int, gamma: float, w: Array | None = None) -> Array:
-    """One ±1 machine per pair of classes: coefficients (n, pairs), zero on the rows of other classes."""
-    pairs = class_pairs(n_classes)
-    alpha = np.zeros((len(y), len(pairs)))
-    for p, (a, b) in enumerate(pairs):
-        rows = np.flatnonzero((y == a) | (y == b))
-        targets = np.where(y[rows] == a, 1.0, -1.0)
-        of_rows = None if w is None else w[rows]
-        alpha[rows, p] = fit(K[np.ix_(rows, rows)], targets[:, None], gamma, of_rows)[:, 0]
-    return alpha
-
-
-def sweep_pairs(
-    K: Array,
-    y: Array,
-    n_classes: int,
-    tests: Sequence[Array],
-    gammas: Sequence[float],
-    w: Array | None = None,
-) -> list[Array]:
-    """Out-of-fold values of every pair's machine on *all* rows of each fold: one (γ, |S|, pairs) per fold.
-
-    Each pair is a small system of its own rows; a fold leaves out its members among them (perhaps none). What
-    loses its digits is NaN.
-    """
-    pairs = class_pairs(n_classes)
-    largest = 1.0 if w is None else w.max()
-    shifts = np.asarray(gammas, dtype=float) / largest
-    results = [np.full((len(gammas), len(pairs), len(test)), np.nan) for test in tests]  # long rows to write
-    for p, (a, b) in enumerate(pairs):
-        rows = np.flatnonzero((y == a) | (y == b))
-        place_of = np.full(len(y), -1)
-        place_of[rows] = np.arange(len(rows))
-        members = [place_of[test][place_of[test] >= 0] for test in tests]
-        K_rows = K[:, rows]
-        B, root = weigh(K_rows[rows], None if w is None else w[rows] / largest)
-        spectrum = Spectrum.of(B)
-        keeps = spectrum.keeps_digits(shifts)
-        if not keeps.any():
-            continue
-        kept = np.flatnonzero(keeps)
-        targets = np.where(y[rows] == a, root, -root)[:, None]
-        touched = [k for k, left_out in enumerate(members) if len(left_out)]
-        for part, solved in spectrum.solved(shifts[kept], targets, [members[k] for k in touched]):
-            for places, left_out in solved.runs:
-                without = solved.left_out_solutions(left_out, places)[..., 0]  # (γ, k, m)
-                for i, place in enumerate(touched[at] for at in places):
-                    results[place][kept[part], p] = (root * without[:, i]) @ K_rows[tests[place]].T
-        whole = spectrum.solve(shifts[kept], targets)[..., 0] if len(touched) < len(tests) else None  # (γ, m)
-        for place in set(range(len(tests))).difference(touched):
-            results[place][kept, p] = (root * whole) @ K_rows[tests[place]].T
-    return [np.swapaxes(values, 1, 2) for values in results]
-
-
-def votes(values: Array, n_classes: int) -> Array:
-    """Class scores (..., ℓ) of pairwise values (..., pairs): votes, equal ones ordered by the summed values.
-
-    A value of exactly zero is half a vote for each. The sums are scaled by the largest of the sample, so that
-    they order ties (by less than half a vote) however small they are.
-    """
-    score = np.zeros((*values.shape[:-1], n_classes))
-    total = np.zeros_like(score)
-    for p, (a, b) in enumerate(class_pairs(n_classes)):
-        sign = np.sign(values[..., p])
-        score[..., a] += 0.5 * (1 + sign)
-        score[..., b] += 0.5 * (1 - sign)
-        total[..., a] += values[..., p]
-        total[..., b] -= values[..., p]
-    largest = np.abs(total).max(axis=-1, keepdims=True)
-    np.divide(total, largest, out=total, where=largest > 0)
-    return score + total / 5  # half-votes differ by at least 1/2 > 2/5
-
-
-def soft_votes(values: Array, n_classes: int) -> Array:
-    """Class scores (..., ℓ) of pairwise values (..., pairs): their sums, no value counting more than one vote.
-
-    Votes say nothing of how sure a pair is, and many classes of a row have equally many; these sums do, and so their
-    probabilities are the better ones.
-    """
-    score = np.zeros((*values.shape[:-1], n_classes))
-    at_most_one = np.clip(values, -1.0, 1.0)
-    for p, (a, b) in enumerate(class_pairs(n_classes)):
-        score[..., a] += at_most_one[..., p]
-        score[..., b] -= at_most_one[..., p]
-    return score

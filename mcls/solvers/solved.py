@@ -80,7 +80,7 @@ class Solved:
         if self.parts is not None and self.of_parts is not None:
             e = self.of_parts.take(self.parts.find(places, rows), axis=1)
         else:
-            e = _solve_each(self._blocks(rows), self.U[:, rows], self.spectrum.is_definite(self.shifts))
+            e = solve_each(self._blocks(rows), self.U[:, rows], self.spectrum.is_definite(self.shifts))
         lost = self._conditions[:, None] * np.abs(e).max(axis=(2, 3), initial=0.0) > LARGEST_CONDITION
         e[lost] = np.nan
         return e
@@ -193,7 +193,7 @@ class Solved:
         return (whole - (T @ Q) @ projected.reshape(-1, g * r)).reshape(-1, g, r).transpose(1, 0, 2)
 
 
-def _solve_each(blocks: Array, right: Array, definite: bool) -> Array:
+def solve_each(blocks: Array, right: Array, definite: bool) -> Array:
     """Solve each of the symmetric systems (..., s, s) for its right-hand sides (..., s, r); NaN where one is singular.
 
     Cholesky, half the work of LU, for definite systems; many small ones at once.
