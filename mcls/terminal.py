@@ -90,7 +90,7 @@ class _Patient(io.TextIOWrapper):
             io.BufferedWriter(self.descriptor),
             encoding=stream.encoding,
             # A letter that the encoding lacks is spelt out; it is not the end of a command.
-            errors="backslashreplace" if stream.errors == "strict" else stream.errors,
+            errors="backslashreplace" if stream.errors in ("strict", "surrogateescape") else stream.errors,
             line_buffering=stream.line_buffering,
             write_through=stream.write_through,
         )

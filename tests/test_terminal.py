@@ -171,9 +171,10 @@ def test_streams_that_were_closed_before_the_start(tmp_path):
     assert mcls.load(tmp_path / "m.mcls").facts.rows == 150
 
 
-def test_letters_that_the_encoding_lacks_are_spelt_out():
+@pytest.mark.parametrize("encoding", ["ascii", "ascii:surrogateescape"])  # the second is that of LC_ALL=POSIX
+def test_letters_that_the_encoding_lacks_are_spelt_out(encoding):
     command = [sys.executable, "-m", "mcls", "data", "show", "iris"]
-    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert r"150 rows \xd7 4 features" in done.stdout

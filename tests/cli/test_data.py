@@ -173,6 +173,25 @@ def test_without_remote_nothing_shipped_is_downloaded(mcls, cache: Path) -> None
     assert not cache.exists()
 
 
+def test_a_fetch_to_a_full_disk_is_one_line_and_leaves_the_cache_as_it_was(
+    mcls, cache: Path, iris_raw: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mirror").mkdir()
+    (tmp_path / "mirror/iris.data").write_bytes(iris_raw)
+
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", full)
+        code, out, err = mcls("data", "fetch", "iris", "--remote", "--mirror", (tmp_path / "mirror").as_uri())
+    assert (code, out) == (2, "")
+    assert "No space left on device" in err
+    assert "Traceback" not in err
+    assert [path for path in cache.rglob("*") if path.is_file()] == []
+    assert mcls("data", "fetch", "iris", "--remote", "--mirror", (tmp_path / "mirror").as_uri())[0] == 0
+
+
 def test_fetch_uses_the_cache_unless_remote(mcls, cache: Path, iris_raw: bytes) -> None:
     put_in_cache(IRIS, {"iris.data": iris_raw})
     assert mcls("data", "fetch", "iris")[:2] == (0, "iris: in the cache\n")

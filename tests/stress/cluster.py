@@ -11,15 +11,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from . import forks, lab
 from .attack import Attack, Tally
 from .places import Place
 from .processes import members
 
-_PATIENCE = 300.0  # seconds for a run that has lost its cluster to say so, on a machine with other work to do
 _START = "import sys; from distributed.cli.dask_{0} import main; sys.argv[0] = 'dask-{0}'; main()"
 _WITHOUT = "import sys; sys.modules['mcls'] = None; " + _START.removeprefix("import sys; ")
 #: What is killed → the exit codes that are right; a run that still has a worker goes on.
@@ -65,11 +65,12 @@ class Cluster(Attack):
                 scheduler, address = stack.enter_context(_scheduler(place))
                 script = _WITHOUT if "lack" in trial else _START
                 workers = [stack.enter_context(_worker(place, address, script)) for _ in range(2)]
+                _until(lambda: (place.logs / "worker").read_bytes().count(b"Registered to") == 2, "the workers")
                 how = ("--scheduler", address)
             jobs = ("-j", "2") if private else ()
             child = forks.start(place, (*lab.RUN[:-2], *how, *jobs), fresh=("-m", "mcls"), env=_environment(place))
             enough = r.randint(1, 40)
-            ended = child.wait(_PATIENCE, until=lambda: "lack" in trial or len(lab.done(place)) >= enough)
+            ended = child.wait(until=lambda: "lack" in trial or len(lab.done(place)) >= enough)
             if ended is not None:
                 return Tally(1, [f"{trial}: over before anything was killed", *ended.faults(0)])
             if private:
@@ -81,7 +82,7 @@ class Cluster(Attack):
                 for victim in victims:
                     assert victim is not None
                     os.killpg(victim.pid, signal.SIGKILL)
-            ended = child.end(_PATIENCE)
+            ended = child.end()
         faults = ended.faults(*_KILLED[trial])
         if ended.code == 1 and not ended.err.strip().splitlines()[-1:][0].startswith("mcls: "):
             faults.append(f"it does not say in one line what happened: {ended.err[-300:]!r}")
@@ -118,13 +119,19 @@ def _process(place: Place, name: str, code: str, *args: str) -> Iterator[subproc
 def _scheduler(place: Place) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     args = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show")
     with _process(place, "scheduler", _START.format("scheduler"), *args) as process:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            if found := re.search(rb"tcp://127\.0\.0\.1:\d+", (place.logs / "scheduler").read_bytes()):
-                yield process, found[0].decode()
-                return
-            time.sleep(0.05)
-        raise RuntimeError(f"the scheduler does not start: {(place.logs / 'scheduler').read_text()}")
+        told = re.compile(rb"tcp://127\.0\.0\.1:\d+")
+        found = _until(lambda: told.search((place.logs / "scheduler").read_bytes()), "the scheduler")
+        yield process, found[0].decode()
+
+
+def _until(condition: Callable[[], Any], what: str) -> Any:
+    """Wait until something is there; it may take its time on a machine with other work to do."""
+    deadline = time.monotonic() + forks.HUNG
+    while not (found := condition()):
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"{what} did not start")
+        time.sleep(0.05)
+    return found
 
 
 @contextlib.contextmanager

@@ -17,6 +17,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+import numpy as np
+import scipy.linalg
+
 import mcls
 from mcls.cli.app import app, main
 from mcls.machines.registry import get_machine
@@ -41,6 +44,9 @@ def import_everything() -> None:
         if not module.name.startswith("mcls.benchmarks") and not module.name.endswith("__main__"):
             importlib.import_module(module.name)
     assert app.made  # the commands are put together
+    importlib.import_module("email.policy")  # for importlib.metadata, which looks the version up
+    # OpenBLAS waits without end for its first buffers where there is no memory for them: not what is tried here.
+    scipy.linalg.solve(np.eye(64) @ np.eye(64), np.ones(64), assume_a="pos")
     get_machine("sk:SVC")  # looks through scikit-learn, which imports Dask, which unpickles operators of its own
 
 
