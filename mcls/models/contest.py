@@ -24,7 +24,7 @@ from mcls.solvers.calibration import DECIDE, ProbabilityMap, calibrations, log_l
 Array = np.ndarray
 
 #: Losses within so many standard errors count as equal, of points as of machines: log-loss tells far more of few rows
-#: than the error does. On some fifty data sets that are not shipped, halves of at most 600 rows, one was better than a
+#: than the error does. On forty-five data sets that are not shipped, halves of at most 600 rows, one was better than a
 #: quarter, and as good as two.
 NEAR = 1.0
 
