@@ -26,7 +26,7 @@ from mcls.threads import shared_by, spread
 Array = np.ndarray
 
 #: Losses within so many standard errors count as equal, of points as of machines: log-loss tells far more of few rows
-#: than the error does. On some fifty data sets that are not shipped, halves of at most 600 rows, one was better than a
+#: than the error does. On forty-five data sets that are not shipped, halves of at most 600 rows, one was better than a
 #: quarter, and as good as two.
 NEAR = 1.0
 

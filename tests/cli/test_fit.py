@@ -70,7 +70,8 @@ def test_what_the_user_should_know_of_the_search_is_told_in_a_line_each(tmp_path
     rows = "".join(f"{i},{i % 3},{'xyz'[i // 4]}\n" for i in range(12))  # "a" counts the rows
     (tmp_path / "t.csv").write_text("a,b,kind\n" + rows)
     ranges = "gamma=2^-1..2^1,sigma=2^-9..2^-7"
-    code, out, err = call("fit", tmp_path / "t.csv", "--keep", "a", "--grid", ranges, "-o", tmp_path / "m")
+    asked = ["--machine", "oneLSM", "--keep", "a", "--grid", ranges]
+    code, out, err = call("fit", tmp_path / "t.csv", *asked, "-o", tmp_path / "m")
     assert code == 0
     assert "; 4 folds, 9 grid points, 12 rows;" in out
     folds, edge = err.splitlines()
@@ -121,7 +122,8 @@ def test_an_extended_grid_is_told_and_kept(tmp_path):
     )  # stripes in two far clusters: see tests/models/test_grids.py
     rows = "".join(f"{v + 60 * (i % 2)},{v},{'ab'[int(v // 2) % 2]}\n" for i, v in enumerate(x))
     (tmp_path / "t.csv").write_text("far,near,kind\n" + rows)
-    _, out, err = call("fit", tmp_path / "t.csv", "--folds", 5, "--nested", "-o", tmp_path / "m")
+    asked = ["--machine", "oneLSM", "--folds", 5, "--nested"]
+    _, out, err = call("fit", tmp_path / "t.csv", *asked, "-o", tmp_path / "m")
     told = re.search("note: the automatic grid was extended around its best point: .*", err)[0]
     assert "from all rows: the scaling, the extended grid\n" in out
     model = mcls.load(tmp_path / "m")
@@ -281,7 +283,7 @@ def test_a_column_that_counts_rows_must_be_left_out_or_kept(tmp_path):
     assert call(*args, "--drop", "id")[0] == 0
     model = mcls.load(tmp_path / "m")
     assert [column.name for column in model.encoder.columns] == ["a", "b"]
-    assert model.facts.cv_error > 0.3
+    assert model.facts.cv_error > 0.2
     assert call(*args, "--keep", "id")[0] == 0
     assert mcls.load(tmp_path / "m").facts.cv_error < 0.1
     code, _, err = call(*args, "--drop", "a", "--drop", "b")  # the only feature left: a note will do
