@@ -266,7 +266,7 @@ class VoSVM(VectorMachine):
     unit_labels : bool
         Whether label vectors are divided by their length.
     solver : {"osqp", "active-set", "cvxpy"}
-        OSQP, an active-set method (much faster on a grid, certified the same way), or cvxpy's interior point.
+        OSQP, an active-set method (faster on a grid, certified the same way), or cvxpy's interior point.
     tol : float
         Largest KKT residual that passes without a ConvergenceWarning.
     kernel, sigma, degree, coef0, labelbook, label_kernel, label_sigma, decision, class_weight, calibration

@@ -22,9 +22,10 @@ class BoxQP:
     """min ½βᵀHβ − 1ᵀβ over boxes 0 ≤ β ≤ γ (and Aβ = 0): set up once, solved for many γ, every β certified.
 
     A guess of OSQP's is finished by the active set, so that what is at a bound is exactly there and every
-    solver ends at the same β. Where the active set does not reach ``tol`` (it has not been seen to), OSQP is
-    asked; where OSQP does not, it runs again to a tighter tolerance; if that fails too, a
-    ``ConvergenceWarning`` says so. Clarabel's β is left as it comes unless it misses ``tol``: it is the oracle.
+    solver ends at the same β. On a grid OSQP solves the whole data set, one set-up and warm starts along γ; a fold
+    differs from it in a few rows and is finished from its solution. Where the active set does not reach ``tol`` (it
+    has not been seen to), OSQP is asked; where OSQP does not, it runs again to a tighter tolerance; if that fails
+    too, a ``ConvergenceWarning`` says so. Clarabel's β is left as it comes unless it misses ``tol``: it is the oracle.
 
     Parameters
     ----------
@@ -45,12 +46,20 @@ class BoxQP:
         backends = {"osqp": OSQP, "cvxpy": Cvxpy}
         self.backend: Backend = self.active_set if solver == "active-set" else backends[solver](H, A)
 
-    def solve(self, gamma: float | Array, start: Array | None = None, nu: Array | None = None) -> QPResult:
-        """Solve for an upper bound, or for one per sample, from β and ν of a neighbouring problem if given."""
+    def solve(
+        self, gamma: float | Array, start: Array | None = None, nu: Array | None = None, begun: str | None = None
+    ) -> QPResult:
+        """Solve for an upper bound, or for one per sample, from β and ν of a neighbouring problem if given.
+
+        ``begun`` names what solved that problem where it is as good as OSQP's guess: the active set goes on from it.
+        """
         upper = np.array(np.broadcast_to(np.asarray(gamma, dtype=float), len(self.H)))
         if not (np.isfinite(upper).all() and (upper >= 0).all()):
             raise McLsError(f"the upper bound gamma must be finite and not negative, got {gamma}")
-        result = self._run(self.backend, upper, start, nu)
+        if begun is not None and isinstance(self.backend, OSQP):
+            result = replace(self._run(self.active_set, upper, start, nu), solver=begun)
+        else:
+            result = self._run(self.backend, upper, start, nu)
         if result.kkt_residual > self.tol:
             result = self._refine(result, upper)
         if result.kkt_residual > self.tol:
@@ -87,7 +96,7 @@ class BoxQP:
                     start, nu = np.where(w > 0, near[i].beta, 0.0), near[i].nu
                     if last is not None:
                         start, nu = _carried(result, bounds, near[below], near[i], upper)
-                found = self.solve(upper, start, nu)
+                found = self.solve(upper, start, nu, None if near is None else near[i].solver)
             results[i], last = found, (i, upper, found)
         return [results[i] for i in range(len(gammas))]
 
