@@ -198,7 +198,13 @@ def _searchable(estimator: Any, n: int) -> int:
     machine = as_machine(estimator)
     if machine.folds_together:
         return n
-    return CERTIFIED_ROWS if machine.works_on == "kernel" and machine.certifier(n) is not None else SWEEP_ROWS
+    return CERTIFIED_ROWS if certifies(estimator, n) else SWEEP_ROWS
+
+
+def certifies(estimator: Any, n: int) -> bool:
+    """Whether a machine has a way to sweep and to fit n rows that are many."""
+    machine = as_machine(estimator)
+    return machine.works_on == "kernel" and machine.certifier(n) is not None
 
 
 def _affordable(estimator: Any, n: int, nested: bool) -> int:

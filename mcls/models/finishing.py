@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -17,13 +19,14 @@ from mcls.evaluation.permutations import Decide, permutation_test
 from mcls.evaluation.protocols import Outcome
 from mcls.evaluation.scoring import mean_over_folds
 from mcls.models import grids
-from mcls.models.candidates import Candidate
+from mcls.models.candidates import Candidate, certifies
 from mcls.models.closeness import closeness_notes
 from mcls.models.contest import Standing, standings
 from mcls.models.selected import Selection
 from mcls.models.training_rows import Say, TrainingRows
 from mcls.solvers.calibration import DECIDE, calibrate
 from mcls.specs import format_spec, parse_spec
+from mcls.threads import shared_by
 
 Array = np.ndarray
 
@@ -84,7 +87,8 @@ def finish(
     if calibration is not None:
         estimator.set_params(calibration=None)  # the scores that calibrate are known already
     weights = {} if data.weights is None else {"sample_weight": data.weights}
-    estimator.fit(data.table, data.classes[data.codes], **weights)
+    with shared_by(os.cpu_count() or 1) if certifies(estimator, len(data.X)) else nullcontext():
+        estimator.fit(data.table, data.classes[data.codes], **weights)
     remarks += closeness_notes(estimator, data, found, say)
     tested, order = in_order(found)
     names = [metric.name for metric in candidate.task.metrics]

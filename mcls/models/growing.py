@@ -8,9 +8,9 @@ being that of the difference over the folds, or of the best error where that is 
 so the next narrower width stays too.
 
 The strength γ of the regularisation weighs against a sum over the rows, and is not carried from a sample to all rows:
-at each step the strengths around the good ones are swept again, and further ones where the best lies at the end. Where
-all rows are so many that only few points can be afforded there, the best strength of each of the best widths is tried,
-and from the best of these the search goes on step by step, as long as it is allowed to.
+at each step the strengths around the good ones are swept again, and further ones where the best lies at the end. On
+samples of more than 2500 rows, and where all rows are so many that only few points can be afforded, the best strength
+of each of the best widths is tried, and from the best of these the search goes on step by step.
 """
 
 from __future__ import annotations
@@ -36,6 +36,9 @@ OPERATIONS = 5e11
 MANY = 24
 #: Widths that are tried on all rows where points are few.
 _WIDTHS = 3
+
+# Samples up to which all strengths that may be good are swept; on more rows, one per width and steps from the best.
+_GRID_ROWS = 2500
 
 #: Rows of the samples. Each is three times the one before: together they cost little beside the last.
 SIZES = (500, 1500, 4500)
@@ -82,26 +85,35 @@ def grow(
     GridResult
         Of the last step alone, on all rows.
     """
-    few = most < MANY
     points: Sequence[Mapping[str, list[Any]]] = [grid]
     tried: set[float] = set()  # widths that some step has judged
-    for i, size in enumerate(sizes):
+
+    def climb(size: int | None, most: int) -> GridResult:
+        """Sweep the points, and beside the best of them as long as that lies at an end of what is known."""
         found = sweep(size, points)
-        if i == 0:
-            found = extend(found, ladders, lambda grids: sweep(size, grids), smoother)  # noqa: B023
-        tried |= {point[WIDTH] for point in found.points}
-        points = _left(found, ladders)
-    if few:
-        points = [as_grid(point) for point in _leaders(found, min(most, _WIDTHS))]
-    found = sweep(None, points)
-    tried |= {point[WIDTH] for point in found.points}
-    while True:
-        found = replace(found, best=choose(found.points, found.losses, smoother))
-        further = _further(found, ladders, tried, 1 if few else 2)
-        if not further or (few and len(found.points) + len(further) > most):
-            return found
-        tried |= {point[WIDTH] for point in further}
-        found = found.joined(sweep(None, [as_grid(point) for point in further]))
+        tried.update(point[WIDTH] for point in found.points)
+        while True:
+            found = replace(found, best=choose(found.points, found.losses, smoother))
+            further = _further(found, ladders, tried, 1 if most < MANY else 2)
+            if not further or (most < MANY and len(found.points) + len(further) > most):
+                return found
+            tried.update(point[WIDTH] for point in further)
+            found = found.joined(sweep(size, [as_grid(point) for point in further]))
+
+    first, *later = sizes
+    found = extend(sweep(first, points), ladders, lambda grids: sweep(first, grids), smoother)
+    tried.update(point[WIDTH] for point in found.points)
+    for size in later:
+        if size > _GRID_ROWS:
+            points = _leading(found, ladders)
+            found = climb(size, MANY - 1)
+        else:
+            found = sweep(size, _left(found, ladders))
+            tried.update(point[WIDTH] for point in found.points)
+    points = _left(found, ladders)
+    if most < MANY:
+        points = [as_grid(point) for point in _leaders(found)[: min(most, _WIDTHS)]]
+    return climb(None, most)
 
 
 def _good(found: GridResult) -> Array:
@@ -135,14 +147,24 @@ def _left(found: GridResult, ladders: Mapping[str, Ladder]) -> list[dict[str, li
     return grids if narrower == widths[0] else [{**grids[0], WIDTH: [narrower]}, *grids]
 
 
-def _leaders(found: GridResult, count: int) -> list[Point]:
-    """The best point of each of the best widths, of those that may be best."""
+def _leaders(found: GridResult) -> list[Point]:
+    """The best point of each of the widths that may be best, the best one first."""
     good = _good(found)
     leaders: dict[float, Point] = {}
     for i in np.argsort(found.losses, kind="stable").tolist():
         if good[i]:
             leaders.setdefault(found.points[i][WIDTH], found.points[i])
-    return list(leaders.values())[:count]
+    return list(leaders.values())
+
+
+def _leading(found: GridResult, ladders: Mapping[str, Ladder]) -> list[dict[str, list[Any]]]:
+    """The leaders as grids of one point, and the narrowest of them with the next narrower width."""
+    leaders = _leaders(found)
+    narrowest = min(leaders, key=lambda point: point[WIDTH])
+    narrower = ladders[WIDTH].around(narrowest[WIDTH], 1)[0]
+    if narrower != narrowest[WIDTH]:
+        leaders.append({**narrowest, WIDTH: narrower})
+    return [as_grid(point) for point in leaders]
 
 
 def _further(found: GridResult, ladders: Mapping[str, Ladder], tried: set[float], reach: int) -> list[Point]:

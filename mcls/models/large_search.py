@@ -37,6 +37,8 @@ Point = dict[str, Any]
 CORES = os.cpu_count() or 1
 #: Rows of the sample that exact sweeps begin on.
 EXACT_ROWS = 1500
+# Sums that threads may share, on any machine: with other shares the last digits would be others.
+_SHARES = 4
 #: What a sweep of the exact machine does not look at.
 _OF_LANDMARKS = ("solver", "n_landmarks", "landmarks", "random_state", "calibration")
 
@@ -152,7 +154,9 @@ class Search:
         """The smallest loss over the strengths that a search starts with, and the strongest that has it."""
         gammas, test = strengths.start, self._test
         machine, landmarks = self._machine(kernel, m)
-        sums = sum_rows([self._rows(~test)], *landmarks, self.folds, len(self.classes), CORES)
+        rows = self._rows(~test)
+        rows = rows._replace(folds=np.arange(len(rows.y)) % _SHARES)  # for the threads: only the whole is wanted
+        sums = sum_rows([rows], *landmarks, _SHARES, len(self.classes), CORES)
         beta = whole_coefficients(sums, landmarks.L, gammas, CORES)  # (γ, m, ℓ)
         classes = self._classes(machine, landmarks, self.sample.X[test], beta, sums.N.sum(axis=0))
         losses = self._losses(test, classes)

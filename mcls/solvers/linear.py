@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from mcls.errors import PrecisionWarning
-from mcls.threads import spread
+from mcls.threads import n_threads, spread
 
 Array = np.ndarray
 
@@ -26,6 +26,8 @@ SMALLEST_RCOND = 1e-13
 
 #: OpenBLAS's Cholesky crashes with two threads on large matrices (seen from 16000 rows on; OpenBLAS issue 2562).
 WHOLE_UP_TO = 8000
+# Fewer rows are not worth sharing.
+_SHARED_FROM = 2000
 
 
 def warn_of_lost_digits() -> None:
@@ -54,7 +56,7 @@ class Factor:
 
     def __init__(self, A: Array) -> None:
         diagonal = A.diagonal().copy()
-        whole = len(A) <= WHOLE_UP_TO
+        whole = len(A) <= WHOLE_UP_TO and not (n_threads() > 1 and len(A) >= _SHARED_FROM)
         factored = lapack.dpotrf(A, lower=1, clean=0, overwrite_a=1) if whole else blocked_cholesky(A)
         self._L: Array = factored[0]
         self._diagonal = diagonal

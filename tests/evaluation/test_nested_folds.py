@@ -20,6 +20,7 @@ from mcls.evaluation.task import Task
 from mcls.machines.lsm import OneLSM
 from mcls.machines.registry import MACHINES
 from mcls.packing import unpack
+from mcls.solvers import inverse, spectrum
 
 # Every machine whose sweep is more than one fit per fold and point, bias or not.
 SHORTCUTS = [
@@ -60,6 +61,15 @@ def test_every_label_equals_brute_force_where_the_kernel_has_blocks_or_a_low_ran
     X = np.concatenate([X, X[:200] + 1e-3])
     y = np.concatenate([y, y[:200]])
     assert labels_that_differ("oneLSM", {}, X, y, [2.0**-2], [2.0**-5, 16.0], k=3)[0] == 0
+
+
+@pytest.mark.parametrize("machine", ["oneLSM", "ovA"])
+def test_every_label_equals_brute_force_where_each_strength_has_a_factor(machine, monkeypatch):
+    monkeypatch.setattr(inverse, "FROM_ROWS", 50)
+    monkeypatch.setattr(spectrum.Spectrum, "of", None)  # nothing is decomposed
+    X, y = load("glass", 2)
+    X[:3] += 50.0  # far from all others: their scores are tiny
+    assert labels_that_differ(machine, {}, X, y, [2.0**-4, 16.0], [2.0**-4, 0.5, 8.0], k=4)[0] == 0
 
 
 def test_weights_count_in_every_fold():
