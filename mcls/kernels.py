@@ -75,6 +75,22 @@ def squared_distances(X: Array, Z: Array | None = None) -> Array:
     return D2
 
 
+def scale_width(X: Array, w: Array | None = None) -> float:
+    """The width σ = √(d · Var(X) / 2) of rows X (n, d), whose values are counted w (n,) times each.
+
+    Then 1/2σ² is 1/(d · Var(X)), which is ``gamma="scale"`` of scikit-learn's SVC; of rows that are all alike too.
+
+    >>> scale_width(np.array([[-2.0], [2.0]])) ** 2
+    2.0
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        centred = X - np.average(X, axis=0, weights=w).mean()
+        variance = float(np.average(centred * centred, axis=0, weights=w).mean())
+    if not np.isfinite(variance):
+        raise _overflow(X, X)
+    return float(np.sqrt(X.shape[1] * variance / 2)) or float(np.sqrt(0.5))
+
+
 def squared_l1_distances(X: Array, Z: Array | None = None) -> Array:
     """‖x − z‖₁²/d for the rows of X (n, d) and of Z (m, d; X itself when None); (n, m)."""
     reference = X if Z is None else Z

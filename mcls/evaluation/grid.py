@@ -31,6 +31,7 @@ from mcls.evaluation.scoring import Judged, Scoring
 from mcls.kernels import KERNEL_PARAMETERS, RADIAL, kernel_matrix
 from mcls.machines.foreign import as_machine
 from mcls.machines.sweeping import SharedFolds
+from mcls.parameters import SCALE
 
 if TYPE_CHECKING:
     pass
@@ -257,13 +258,15 @@ class _Question:
         measures = {RADIAL[kernel].distances for kernel in kernels if isinstance(kernel, str) and kernel in RADIAL}
         D2 = {measure: measure(X) for measure in measures}
 
-        def begin(fixed: dict[str, Any]) -> tuple[Any, Array, Any]:
+        def begin(fixed: dict[str, Any]) -> tuple[Any, Array | None, Any]:
             current = copy(machine)  # parameters are the same objects, and nothing is fitted
             for name, value in fixed.items():
                 setattr(current, name, value)
             if current.kernel == "precomputed":
                 K = X
             elif isinstance(current.kernel, str) and current.kernel in RADIAL:
+                if current.sigma == SCALE:
+                    return current, None, None
                 radial = RADIAL[current.kernel]
                 K = radial.value(D2[radial.distances], current.sigma)
             else:
@@ -274,9 +277,13 @@ class _Question:
                 return current, K, current.prepare(K)
             return current, K, None if self.judges_scores else current.certifier(len(K))
 
-        def end(fixed: dict[str, Any], path: Path, begun: tuple[Any, Array, Any]) -> tuple[Path, Any]:
+        def end(fixed: dict[str, Any], path: Path, begun: tuple[Any, Array | None, Any]) -> tuple[Path, Any]:
             current, K, prepared = begun
-            scores = current.sweep(K, self.y, folds, path, prepared=prepared, **settings)
+            if K is None:
+                distances = D2[RADIAL[current.kernel].distances]
+                scores = current.sweep_at_own_widths(X, distances, self.y, folds, path, **settings)
+            else:
+                scores = current.sweep(K, self.y, folds, path, prepared=prepared, **settings)
             return [{**fixed, **point} for point in path], judge(see(scores))
 
         def finish(fixed: dict[str, Any], path: Path, half: Future[Any]) -> tuple[Path, Any]:

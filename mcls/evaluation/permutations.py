@@ -26,8 +26,9 @@ from mcls.evaluation.grid import OnStep, steps
 from mcls.evaluation.metrics import ERROR, Metric
 from mcls.evaluation.statistics import TestResult
 from mcls.evaluation.task import Task
-from mcls.kernels import KERNEL_PARAMETERS, kernel_matrix
+from mcls.kernels import KERNEL_PARAMETERS, kernel_matrix, scale_width
 from mcls.machines.foreign import as_machine
+from mcls.parameters import SCALE
 
 Array = np.ndarray
 
@@ -103,9 +104,9 @@ def permutation_test(
         for name in [name for name in path if name in KERNEL_PARAMETERS]:
             setattr(machine, name, path.pop(name))
         if machine.kernel != "precomputed":
-            A = kernel_matrix(
-                A, kernel=machine.kernel, sigma=machine.sigma, degree=machine.degree, coef0=machine.coef0
-            )
+            # A width that rows decide is that of all rows: it knows no labels, and no shuffling changes it.
+            width = scale_width(A) if machine.sigma == SCALE else machine.sigma
+            A = kernel_matrix(A, kernel=machine.kernel, sigma=width, degree=machine.degree, coef0=machine.coef0)
         if task.weights is None:
             prepared = machine.prepare(A, often=[path])
     settings: dict[str, Any] = {"n_classes": task.n_classes, "engine": task.engine}

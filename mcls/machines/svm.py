@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mcls.kernels import KernelFunction
 from mcls.machines.kernel_machine import KernelMachine
 from mcls.machines.weighted import ClassWeight, WeightedMachine
-from mcls.parameters import Check, Positive
+from mcls.parameters import SCALE, Check, Positive
 from mcls.solvers import multisvm, multisvm_libsvm
 
 Array = np.ndarray
@@ -24,7 +24,7 @@ class _SVM(WeightedMachine, KernelMachine):
     def __init__(
         self,
         kernel: str | KernelFunction = "gaussian",
-        sigma: float = 1.0,
+        sigma: float | str = SCALE,
         degree: int = 3,
         coef0: float = 1.0,
         C: float = 1.0,
@@ -200,7 +200,7 @@ class WestonWatkins(_SVM):
     def __init__(
         self,
         kernel: str | KernelFunction = "gaussian",
-        sigma: float = 1.0,
+        sigma: float | str = SCALE,
         degree: int = 3,
         coef0: float = 1.0,
         C: float = 1.0,
