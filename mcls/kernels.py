@@ -189,12 +189,20 @@ class Radial(NamedTuple):
     """A kernel φ(r) of a distance r: its squared distances, and from these and a width its values and slopes −φ'(r)/r.
 
     With the slopes w of a Euclidean distance, the gradient of κ(x, z) with respect to x is w·(z − x). A kernel without
-    slopes depends on the rows that are learned from: only where these are all at hand does it mean the same.
+    slopes sees columns as the rows that are learned from make them (``see``): only where these are all at hand does it
+    mean the same.
     """
 
     distances: Callable[..., Array]
     value: Callable[[Array, float], Array]
     slope: Callable[[Array, float], Array] | None = None
+    see: Callable[[Array, Array], Array] | None = None
+
+
+def _seen_by(
+    see: Callable[[Array, Array], Array], distances: Callable[..., Array], value: Callable[[Array, float], Array]
+) -> Radial:
+    return Radial(partial(_of_columns, see, distances), value, see=see)
 
 
 #: The kernels that have a width.
@@ -203,12 +211,12 @@ RADIAL = {
     "laplace": Radial(squared_distances, laplace, _laplace_slope),
     "matern": Radial(squared_distances, matern, _matern_slope),
     "laplace-l1": Radial(squared_l1_distances, laplace, _laplace_slope),
-    "gaussian-standard": Radial(partial(_of_columns, standardised, squared_distances), gaussian),
-    "laplace-l1-standard": Radial(partial(_of_columns, standardised, squared_l1_distances), laplace),
-    "laplace-l1-ranks": Radial(partial(_of_columns, ranks, squared_l1_distances), laplace),
+    "gaussian-standard": _seen_by(standardised, squared_distances, gaussian),
+    "laplace-l1-standard": _seen_by(standardised, squared_l1_distances, laplace),
+    "laplace-l1-ranks": _seen_by(ranks, squared_l1_distances, laplace),
 }
 #: Those of them that depend on the rows that are learned from, beside the two between which they stand.
-COLUMN_KERNELS = tuple(name for name, radial in RADIAL.items() if radial.slope is None)
+COLUMN_KERNELS = tuple(name for name, radial in RADIAL.items() if radial.see is not None)
 KERNELS = ("linear", "polynomial", *RADIAL, PRECOMPUTED)
 
 
@@ -256,6 +264,26 @@ def _refuse_overflow(K: Array, X: Array, Z: Array) -> None:
 def _overflow(X: Array, Z: Array) -> McLsError:
     largest = max(float(np.abs(rows).max()) for rows in (X, Z))
     return McLsError(f"the kernel overflows: features as large as {largest:.3g}; scale them")
+
+
+def scale_width(X: Array, w: Array | None = None, *, kernel: str | KernelFunction = "gaussian") -> float:
+    """The width σ = √(d · Var(X) / 2) of rows X (n, d), whose values are counted w (n,) times each.
+
+    A kernel that sees columns in another way has the width of what it sees.
+
+    Then 1/2σ² is 1/(d · Var(X)), which is ``gamma="scale"`` of scikit-learn's SVC; of rows that are all alike too.
+
+    >>> scale_width(np.array([[-2.0], [2.0]])) ** 2
+    2.0
+    """
+    if kernel in COLUMN_KERNELS and (see := RADIAL[str(kernel)].see) is not None:
+        X = see(X, X)
+    with np.errstate(over="ignore", invalid="ignore"):
+        centred = X - np.average(X, axis=0, weights=w).mean()
+        variance = float(np.average(centred * centred, axis=0, weights=w).mean())
+    if not np.isfinite(variance):
+        raise _overflow(X, X)
+    return float(np.sqrt(X.shape[1] * variance / 2)) or float(np.sqrt(0.5))
 
 
 def kernel_matrix(

@@ -59,9 +59,29 @@ class Positive:
             raise McLsError(f"{name} must be a positive number, got {reprlib.repr(value)}")
 
 
+#: The width that fits the training rows (``mcls.kernels.scale_width``).
+SCALE = "scale"
+
+
 def width() -> Number:
     """The width of a Gaussian, whose square must be a number to divide by."""
     return Number(1e-150, 1e150, "a positive number between 1e-150 and 1e150")
+
+
+@dataclass(frozen=True)
+class WordOr:
+    """One word, or what another check allows."""
+
+    word: str
+    check: Check
+
+    def __call__(self, name: str, value: Any) -> None:
+        if isinstance(value, str) and value == self.word:
+            return
+        try:
+            self.check(name, value)
+        except McLsError as error:
+            raise McLsError(f"{error}; or '{self.word}'") from None
 
 
 @dataclass(frozen=True)

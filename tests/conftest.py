@@ -18,6 +18,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_lines_of_progress() -> Iterator[None]:
+    """Say nothing of how far a command is, however slow the machine: tests count the lines of what it prints."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mcls.cli.progress.PATIENCE", 600.0)
+        yield
+
+
 @pytest.fixture(scope="session")
 def shared_dir() -> Path:
     """The folder of raw source files and published figures, which is not part of the repository."""

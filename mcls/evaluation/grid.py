@@ -31,6 +31,7 @@ from mcls.evaluation.scoring import Judged, Scoring
 from mcls.kernels import KERNEL_PARAMETERS, RADIAL, kernel_matrix
 from mcls.machines.foreign import as_machine
 from mcls.machines.sweeping import SharedFolds
+from mcls.parameters import SCALE
 from mcls.threads import shared_by
 
 if TYPE_CHECKING:
@@ -263,16 +264,20 @@ class _Question:
         measures = {RADIAL[kernel].distances for kernel in kernels if isinstance(kernel, str) and kernel in RADIAL}
         D2 = {measure: measure(X) for measure in measures} if len(X) <= _DISTANCES_UP_TO else {}
 
-        def begin(fixed: dict[str, Any], n_points: int) -> tuple[Any, Array, Any]:
+        def distances(kernel: str) -> Array:
+            measure = RADIAL[kernel].distances
+            return D2[measure] if measure in D2 else measure(X)
+
+        def begin(fixed: dict[str, Any], n_points: int) -> tuple[Any, Array | None, Any]:
             current = copy(machine)  # parameters are the same objects, and nothing is fitted
             for name, value in fixed.items():
                 setattr(current, name, value)
             if current.kernel == "precomputed":
                 K = X
             elif isinstance(current.kernel, str) and current.kernel in RADIAL:
-                radial = RADIAL[current.kernel]
-                known = D2.get(radial.distances)
-                K = radial.value(radial.distances(X) if known is None else known, current.sigma)
+                if current.sigma == SCALE:
+                    return current, None, None
+                K = RADIAL[current.kernel].value(distances(current.kernel), current.sigma)
             else:
                 K = kernel_matrix(X, kernel=current.kernel, degree=current.degree, coef0=current.coef0)
             if self.engine != "fast" or self.weights is not None:
@@ -281,9 +286,13 @@ class _Question:
                 return current, K, current.prepare(K) if current.decomposes(len(K), n_points) else None
             return current, K, None if self.judges_scores else current.certifier(len(K))
 
-        def end(fixed: dict[str, Any], path: Path, begun: tuple[Any, Array, Any]) -> tuple[Path, Any]:
+        def end(fixed: dict[str, Any], path: Path, begun: tuple[Any, Array | None, Any]) -> tuple[Path, Any]:
             current, K, prepared = begun
-            scores = current.sweep(K, self.y, folds, path, prepared=prepared, **settings)
+            if K is None:
+                D = distances(current.kernel)
+                scores = current.sweep_at_own_widths(X, D, self.y, folds, path, **settings)
+            else:
+                scores = current.sweep(K, self.y, folds, path, prepared=prepared, **settings)
             return [{**fixed, **point} for point in path], judge(see(scores))
 
         def finish(fixed: dict[str, Any], path: Path, half: Future[Any]) -> tuple[Path, Any]:

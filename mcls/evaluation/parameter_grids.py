@@ -13,7 +13,7 @@ from mcls.errors import McLsError, unknown_name
 from mcls.kernels import PRECOMPUTED, RADIAL
 from mcls.machines.base import BaseMachine, parameter_checks
 from mcls.machines.foreign import parameters_of
-from mcls.parameters import is_finite
+from mcls.parameters import SCALE, is_finite
 
 #: More points than this in one grid is taken for a slip.
 MOST_POINTS = 100_000
@@ -121,6 +121,10 @@ def effective_grid(
     }
     if "solver" in grid:
         raise McLsError(f"a solver is not tuned but given as an option, such as {machine.name}:solver=NAME")
+    if SCALE in grid.get("sigma", []):
+        raise McLsError(
+            f"the width that fits the rows is not tuned but given as an option: {machine.name}:sigma=scale"
+        )
     check_values(estimator, grid)
     if math.prod(len(v) for v in grid.values()) > MOST_POINTS:
         raise McLsError(f"the grid of {machine.name} has more than {MOST_POINTS} points; use shorter ranges")

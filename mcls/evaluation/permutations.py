@@ -31,6 +31,7 @@ from mcls.evaluation.statistics import TestResult
 from mcls.evaluation.task import Task
 from mcls.kernels import KERNEL_PARAMETERS, kernel_matrix
 from mcls.machines.foreign import as_machine
+from mcls.parameters import SCALE
 
 Array = np.ndarray
 #: Class codes from out-of-fold scores (n, ℓ), the classes and the fold of each row.
@@ -123,9 +124,9 @@ def permutation_test(
     def worked_on(X: Array) -> Array:
         if not on_kernel or machine.kernel == "precomputed":
             return X
-        return kernel_matrix(
-            X, kernel=machine.kernel, sigma=machine.sigma, degree=machine.degree, coef0=machine.coef0
-        )
+        # A width that rows decide is that of all rows: it knows no labels, and no shuffling changes it.
+        width = machine.at_width_of(X, task.y, task.weights).sigma if machine.sigma == SCALE else machine.sigma
+        return kernel_matrix(X, kernel=machine.kernel, sigma=width, degree=machine.degree, coef0=machine.coef0)
 
     settings: dict[str, Any] = {"n_classes": task.n_classes, "engine": task.engine}
     A = worked_on(task.scaled()) if prepare is None else None

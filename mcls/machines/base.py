@@ -169,9 +169,11 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
         """Whether rows come as those of a precomputed kernel matrix."""
         return False
 
-    def _worked_on(self, X: Array) -> Array:
-        """What a sweep of the rows X starts from."""
-        return X
+    def _sweep_rows(
+        self, X: Array, y: Array, folds: Sequence[Fold], points: Sequence[Point], **settings: Any
+    ) -> list[Array]:
+        """What ``sweep`` gives with what the machine works on made from the rows X."""
+        return self.sweep(X, y, folds, points, **settings)
 
     # Cross-validation ---------------------------------------------------------------------------------------
 

@@ -66,9 +66,8 @@ class CalibratedMachine:
         folds = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(fold.max() + 1)]
         # At one point five factorisations cost less than the decomposition of all rows that a sweep begins with.
         engine = "refit" if self.leaves_rows_out else "fast"
-        found = self.on_codes(self.classes_.tolist()).sweep(
-            self._worked_on(X), y, folds, [{}], n_classes=n_classes, engine=engine, sample_weight=sample_weight
-        )
+        settings = {"n_classes": n_classes, "engine": engine, "sample_weight": sample_weight}
+        found = self.on_codes(self.classes_.tolist())._sweep_rows(X, y, folds, [{}], **settings)
         F = np.empty((len(y), n_classes))
         for (_, test), scores in zip(folds, found):
             F[test] = scores[0]

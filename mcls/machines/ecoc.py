@@ -21,7 +21,7 @@ from mcls.machines.base import Fold, Point
 from mcls.machines.kernel_machine import KernelMachine
 from mcls.machines.labels import gammas_of
 from mcls.packing import pack
-from mcls.parameters import Anything, Check, Choice, Number, OrNone, Positive, Whole, width
+from mcls.parameters import SCALE, Anything, Check, Choice, Number, OrNone, Positive, Whole, width
 from mcls.solvers import lsm
 
 Array = np.ndarray
@@ -167,7 +167,7 @@ class ECOC(CodeMachine):
         C: float = 1.0,
         random_state: int = 0,
         kernel: str | KernelFunction = "gaussian",
-        sigma: float = 1.0,
+        sigma: float | str = SCALE,
         degree: int = 3,
         coef0: float = 1.0,
         calibration: str | None = None,
@@ -255,7 +255,7 @@ class DECOC(CodeMachine):
         gamma: float = 1.0,
         C: float = 100.0,
         kernel: str | KernelFunction = "gaussian",
-        sigma: float = 1.0,
+        sigma: float | str = SCALE,
         degree: int = 3,
         coef0: float = 1.0,
         calibration: str | None = None,
@@ -346,7 +346,7 @@ class SubECOC(DECOC):
         C: float = 100.0,
         random_state: int = 0,
         kernel: str | KernelFunction = "gaussian",
-        sigma: float = 1.0,
+        sigma: float | str = SCALE,
         degree: int = 3,
         coef0: float = 1.0,
         calibration: str | None = None,

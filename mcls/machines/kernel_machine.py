@@ -7,10 +7,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from mcls.kernels import KERNELS, check_precomputed, kernel_matrix
+from mcls.kernels import KERNELS, RADIAL, check_precomputed, kernel_matrix
 from mcls.machines.base import BaseMachine
-from mcls.machines.sweeping import Point
-from mcls.parameters import Check, Choice, Number, Whole, width
+from mcls.machines.sweeping import Fold, Point
+from mcls.machines.widths import WidthMixin
+from mcls.parameters import SCALE, Check, Choice, Number, Whole
 
 Array = np.ndarray
 
@@ -18,12 +19,11 @@ Array = np.ndarray
 _SCORED_VALUES = 2**20
 
 
-class KernelMachine(BaseMachine):
+class KernelMachine(WidthMixin, BaseMachine):
     """Base of the kernel classifiers; subclasses take ``kernel, sigma, degree, coef0`` and their own parameters."""
 
     checks: ClassVar[Mapping[str, Check]] = {
         "kernel": Choice("kernel", KERNELS, or_else=callable),
-        "sigma": width(),
         "degree": Whole(1, as_float=True),
         "coef0": Number(),
     }
@@ -71,6 +71,7 @@ class KernelMachine(BaseMachine):
             self._fit(X, y, n_classes, *w)
             return
         self.X_fit_ = X.copy()  # what becomes of the caller's array is no longer our business
+        self._find_width(X, *w)
         self._fit(self._kernel(X, None), y, n_classes, *w)
 
     def _row_scores(self, X: Array) -> Array:
@@ -85,8 +86,14 @@ class KernelMachine(BaseMachine):
         """Whether rows come as those of a precomputed kernel matrix."""
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
-    def _worked_on(self, X: Array) -> Array:
-        return X if self.works_on == "rows" or self.kernel == "precomputed" else self._kernel(X, None)
+    def _sweep_rows(
+        self, X: Array, y: Array, folds: Sequence[Fold], points: Sequence[Point], **settings: Any
+    ) -> list[Array]:
+        if self.works_on == "rows" or self.kernel == "precomputed":
+            return self.sweep(X, y, folds, points, **settings)
+        if self.sigma == SCALE and isinstance(self.kernel, str) and self.kernel in RADIAL:
+            return self.sweep_at_own_widths(X, RADIAL[self.kernel].distances(X), y, folds, points, **settings)
+        return self.sweep(self._kernel(X, None), y, folds, points, **settings)
 
     def _learn_and_score(self, A: Array, y: Array, n_classes: int, train: Array, test: Array, *w: Array) -> Array:
         if self.works_on == "rows":
@@ -95,7 +102,7 @@ class KernelMachine(BaseMachine):
         return self._scores(A[np.ix_(test, train)])
 
     def _kernel(self, X: Array, Z: Array | None) -> Array:
-        return kernel_matrix(X, Z, kernel=self.kernel, sigma=self.sigma, degree=self.degree, coef0=self.coef0)
+        return kernel_matrix(X, Z, kernel=self.kernel, sigma=self._width, degree=self.degree, coef0=self.coef0)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

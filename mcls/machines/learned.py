@@ -9,7 +9,7 @@ import numpy as np
 
 from mcls.kernels import KernelFunction
 from mcls.machines.kernel_machine import KernelMachine
-from mcls.parameters import Check, Positive
+from mcls.parameters import SCALE, Check, Positive
 from mcls.solvers import labelgram, lsm
 from mcls.solvers.linear import add_ridge, solve_spd
 
@@ -51,7 +51,7 @@ class LearnedLSM(KernelMachine):
     def __init__(
         self,
         kernel: str | KernelFunction = "gaussian",
-        sigma: float = 1.0,
+        sigma: float | str = SCALE,
         degree: int = 3,
         coef0: float = 1.0,
         gamma: float = 1.0,

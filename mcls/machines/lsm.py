@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from mcls.kernels import COLUMN_KERNELS, PRECOMPUTED, KernelFunction
 from mcls.machines.base import Fold, Point, rows_per_block
 from mcls.machines.labels import LabelMachine, decide, gammas_of
 from mcls.machines.weighted import ClassWeight, WeightedMachine
-from mcls.parameters import Check, Choice, Whole
+from mcls.parameters import SCALE, Check, Choice, Whole
 from mcls.solvers import inverse, lanczos, lsm, nystrom
 from mcls.solvers.calibration import DECIDE
 from mcls.solvers.lanczos import Certified
@@ -44,7 +45,7 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
     def __init__(
         self,
         kernel: str | KernelFunction = "gaussian",
-        sigma: float = 1.0,
+        sigma: float | str = SCALE,
         degree: int = 3,
         coef0: float = 1.0,
         gamma: float = 1.0,
@@ -93,7 +94,7 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
         X = validate_data(self, X, reset=False, dtype=np.float64)
         if len(X) * len(self.X_fit_) < _MANY_VALUES:
             return self.classes_[self._row_scores(X).argmax(axis=1)]
-        best, certain = certain_classes(X, self.X_fit_, self.class_alpha_ @ self.label_gram_, self.sigma)
+        best, certain = certain_classes(X, self.X_fit_, self.class_alpha_ @ self.label_gram_, self._width)
         if not certain.all():
             best[~certain] = self._row_scores(X[~certain]).argmax(axis=1)
         return self.classes_[best]
@@ -187,9 +188,11 @@ class OneLSM(OneSystemMachine):
 "laplace-l1-ranks", "linear", "polynomial", "precomputed"} or callable
         A callable takes two arrays of rows and returns their kernel matrix. With ``-standard`` each column is divided
         by its standard deviation, and with ``-ranks`` replaced by the places of its values, among the training rows.
-    sigma : float
+    sigma : float or "scale"
         Width of the Gaussian kernel exp(−r²/2σ²), of the Laplace kernel exp(−r/σ) and of the Matérn kernel with
         ν = 3/2, (1 + √3 r/σ) exp(−√3 r/σ), where r = ‖x − x'‖; for ``laplace-l1``, r = ‖x − x'‖₁/√d.
+        "scale" is √(d Var(X)/2) of the training rows, which count by their weights; it is kept as ``sigma_``. A
+        cross-validation finds it in the training rows of each fold. (Configs and commands tune σ, or take 1.)
     degree, coef0 : int, float
         Polynomial kernel (xᵀx' + coef0)^degree.
     gamma : float
@@ -243,7 +246,7 @@ class OneLSM(OneSystemMachine):
     def __init__(
         self,
         kernel: str | KernelFunction = "gaussian",
-        sigma: float = 1.0,
+        sigma: float | str = SCALE,
         degree: int = 3,
         coef0: float = 1.0,
         gamma: float = 1.0,
@@ -302,6 +305,7 @@ class OneLSM(OneSystemMachine):
         if self.solver == "exact":
             super()._fit_rows(X, y, n_classes, *w)
             return
+        self._find_width(X, *w)
         self._fit_landmarks(X, y, n_classes, self._landmarks(X), *w)
 
     def _fit_landmarks(self, X: Array, y: Array, n_classes: int, Z: Array, *w: Array) -> None:
@@ -331,7 +335,8 @@ class OneLSM(OneSystemMachine):
     def _learn_and_score(self, A: Array, y: Array, n_classes: int, train: Array, test: Array, *w: Array) -> Array:
         if self.solver == "exact":
             return super()._learn_and_score(A, y, n_classes, train, test, *w)
-        # Landmarks are chosen without labels, once for all folds: those of a sweep come from all its rows.
+        # Landmarks and width are chosen without labels, once for all folds: those of a sweep come from all its rows.
+        self._find_width(A)
         self._fit_landmarks(A[train], y, n_classes, self._landmarks(A), *w)
         return self._row_scores(A[test])
 
@@ -347,9 +352,10 @@ class OneLSM(OneSystemMachine):
     ) -> list[Array]:
         if self.solver == "exact":
             return super()._sweep(A, y, n_classes, folds, points, prepared, w)
-        Z = self._landmarks(A)
+        found = copy(self)._find_width(A)
+        Z = found._landmarks(A)
         Y = lsm.indicators(y, n_classes)
-        values = nystrom.sweep(self._kernel, A, Y, Z, folds, gammas_of(points), rows_per_block(len(Z)), w)
+        values = nystrom.sweep(found._kernel, A, Y, Z, folds, gammas_of(points), rows_per_block(len(Z)), w)
         labels = [self._labels(y[train], n_classes, *_some(w, train)) for train, _ in folds]
         return [decide(value, *label, self.decision) for value, label in zip(values, labels, strict=True)]
 

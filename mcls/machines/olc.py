@@ -17,7 +17,7 @@ from mcls.machines.base import Fold, Point
 from mcls.machines.codewords import codeword_facts, codeword_norms, settle_ties, swept_path
 from mcls.machines.kernel_machine import KernelMachine
 from mcls.machines.weighted import ClassWeight, WeightedMachine
-from mcls.parameters import Anything, Check, Number, Positive
+from mcls.parameters import SCALE, Anything, Check, Number, Positive
 from mcls.solvers import lsm, olc
 
 Array = np.ndarray
@@ -121,7 +121,7 @@ class OLCRLSC(_CodewordMachine):
     def __init__(
         self,
         kernel: str | KernelFunction = "gaussian",
-        sigma: float = 1.0,
+        sigma: float | str = SCALE,
         degree: int = 3,
         coef0: float = 1.0,
         lambda1: float = 1.0,
@@ -180,7 +180,7 @@ class RLSC(OLCRLSC):
     def __init__(
         self,
         kernel: str | KernelFunction = "gaussian",
-        sigma: float = 1.0,
+        sigma: float | str = SCALE,
         degree: int = 3,
         coef0: float = 1.0,
         lambda1: float = 1.0,
@@ -269,7 +269,7 @@ class OLCLSSVM(_CodewordMachine):
     def __init__(
         self,
         kernel: str | KernelFunction = "gaussian",
-        sigma: float = 1.0,
+        sigma: float | str = SCALE,
         degree: int = 3,
         coef0: float = 1.0,
         lambda1: float = 1.0,
@@ -323,7 +323,7 @@ class LSSVM(OLCLSSVM):
     def __init__(
         self,
         kernel: str | KernelFunction = "gaussian",
-        sigma: float = 1.0,
+        sigma: float | str = SCALE,
         degree: int = 3,
         coef0: float = 1.0,
         lambda1: float = 1.0,

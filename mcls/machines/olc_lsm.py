@@ -13,7 +13,7 @@ from mcls.machines.codewords import codeword_facts, settle_ties, swept_path
 from mcls.machines.labels import decide
 from mcls.machines.lsm import OneSystemMachine
 from mcls.machines.weighted import ClassWeight
-from mcls.parameters import Check, Number
+from mcls.parameters import SCALE, Check, Number
 from mcls.solvers import olc
 
 Array = np.ndarray
@@ -61,7 +61,7 @@ class OLCOneLSM(OneSystemMachine):
     def __init__(
         self,
         kernel: str | KernelFunction = "gaussian",
-        sigma: float = 1.0,
+        sigma: float | str = SCALE,
         degree: int = 3,
         coef0: float = 1.0,
         gamma: float = 1.0,

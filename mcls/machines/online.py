@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from mcls.kernels import KernelFunction
 from mcls.machines.base import Fold, Point
 from mcls.machines.kernel_machine import KernelMachine
-from mcls.parameters import Anything, Check, Choice, Flag, Positive, Whole
+from mcls.parameters import SCALE, Anything, Check, Choice, Flag, Positive, Whole
 from mcls.solvers import perceptron, sgd
 
 Array = np.ndarray
@@ -85,7 +85,7 @@ class MulticlassPerceptron(_OnlineMachine):
     def __init__(
         self,
         kernel: str | KernelFunction = "gaussian",
-        sigma: float = 1.0,
+        sigma: float | str = SCALE,
         degree: int = 3,
         coef0: float = 1.0,
         update: str = "two-class",
@@ -166,7 +166,7 @@ class SVMSGD(_OnlineMachine):
     def __init__(
         self,
         kernel: str | KernelFunction = "gaussian",
-        sigma: float = 1.0,
+        sigma: float | str = SCALE,
         degree: int = 3,
         coef0: float = 1.0,
         C: float = 1.0,

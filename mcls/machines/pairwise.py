@@ -12,7 +12,7 @@ from mcls.machines.base import Fold, Point
 from mcls.machines.kernel_machine import KernelMachine
 from mcls.machines.labels import gammas_of
 from mcls.machines.weighted import ClassWeight, WeightedMachine
-from mcls.parameters import Check, Choice, Positive
+from mcls.parameters import SCALE, Check, Choice, Positive
 from mcls.solvers import one_vs_one
 
 Array = np.ndarray
@@ -59,7 +59,7 @@ class OvOLSM(WeightedMachine, KernelMachine):
     def __init__(
         self,
         kernel: str | KernelFunction = "gaussian",
-        sigma: float = 1.0,
+        sigma: float | str = SCALE,
         degree: int = 3,
         coef0: float = 1.0,
         gamma: float = 1.0,

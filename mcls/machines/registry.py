@@ -92,7 +92,9 @@ class Machine:
     @cached_property
     def defaults(self) -> dict[str, Any]:
         """Every parameter with its default value, those that this line fixes included."""
-        return self.cls(**self.params).get_params(deep=False)
+        own: dict[str, Any] = self.cls(**self.params).get_params(deep=False)
+        # Features of experiments are scaled and σ is tuned; where it is not, 1 was always meant, not "scale".
+        return {**own, "sigma": 1.0} if isinstance(own.get("sigma"), str) else own
 
     def create(self, **params: Any) -> Any:
         """Make an estimator; a parameter it does not have is refused with the valid ones listed."""
@@ -102,7 +104,8 @@ class Machine:
             if name not in self.defaults:
                 valid = [known for known in self.defaults if known not in self.params]
                 raise unknown_name(f"parameter of {self.name}", name, valid)
-        return self.cls(**self.params, **params)
+        width = {"sigma": self.defaults["sigma"]} if "sigma" in self.defaults else {}
+        return self.cls(**{**width, **self.params, **params})
 
     def grid_value(self, name: str, value: Any) -> Any:
         """A value of a grid as the estimator takes it."""

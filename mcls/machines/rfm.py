@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mcls.kernels import COLUMN_KERNELS, RADIAL, kernel_matrix
 from mcls.machines.base import BaseMachine, Fold, Point, rows_per_block
-from mcls.parameters import Check, Choice, Positive, Whole, width
+from mcls.machines.widths import WidthMixin
+from mcls.parameters import SCALE, Check, Choice, Positive, Whole
 from mcls.solvers import lsm, nystrom
 from mcls.solvers.landmarks import draw_rows
 from mcls.solvers.metric import METRICS, Round, outer_products, rounds, transform
@@ -22,7 +24,7 @@ SOLVERS = ("exact", "nystrom")
 _METRIC_ROWS = 2000
 
 
-class RFM(BaseMachine):
+class RFM(WidthMixin, BaseMachine):
     """OneLSM with a learned metric: distances weigh the columns, or a few directions, by what they tell.
 
     Starting from plain distances, each round fits :class:`~mcls.machines.lsm.OneLSM` to the class indicators, takes the
@@ -40,8 +42,9 @@ class RFM(BaseMachine):
         A weight per column, or the directions with 99 % of the trace of the gradient outer product.
     kernel : {"gaussian", "laplace", "matern", "laplace-l1"}
         A function of the distance, see :class:`~mcls.machines.lsm.OneLSM`.
-    sigma : float
-        Its width. A learned metric keeps the mean squared distance between training rows, and so the meaning of σ.
+    sigma : float or "scale"
+        Its width; "scale" as in :class:`~mcls.machines.lsm.OneLSM`.
+        A learned metric keeps the mean squared distance between training rows, and so the meaning of σ.
     gamma : float
         Weight of the regularisation of the last machine; the larger, the smoother. Rounds choose their own by exact
         leave-one-out residuals.
@@ -83,7 +86,6 @@ class RFM(BaseMachine):
         "n_rounds": Whole(0, as_float=True),
         "metric": Choice("metric", METRICS),
         "kernel": Choice("kernel", tuple(name for name in RADIAL if name not in COLUMN_KERNELS)),
-        "sigma": width(),
         "gamma": Positive(),
         "solver": Choice("solver", SOLVERS),
         "n_landmarks": Whole(1),
@@ -96,7 +98,7 @@ class RFM(BaseMachine):
         n_rounds: int = 2,
         metric: str = "diagonal",
         kernel: str = "gaussian",
-        sigma: float = 1.0,
+        sigma: float | str = SCALE,
         gamma: float = 1.0,
         solver: str = "exact",
         n_landmarks: int = 1000,
@@ -114,9 +116,10 @@ class RFM(BaseMachine):
         self.calibration = calibration
 
     def _fit_rows(self, X: Array, y: Array, n_classes: int) -> None:
+        self._find_width(X)
         ((self.metric_, self.Z_fit_, alphas),) = self._learn(X, y, n_classes, {int(self.n_rounds): [self.gamma]})
         self.alpha_ = alphas[0]
-        A = outer_products(self.kernel, self.sigma, self.Z_fit_, self.metric_, self.alpha_, diagonal=True)
+        A = outer_products(self.kernel, self._width, self.Z_fit_, self.metric_, self.alpha_, diagonal=True)
         total = A.sum()
         self.feature_importances_ = A / total if total > 0 else np.full(len(A), 1 / len(A))
 
@@ -128,7 +131,7 @@ class RFM(BaseMachine):
         most = self.n_landmarks if self.solver == "nystrom" else _METRIC_ROWS
         some = draw_rows(len(X), most, self.random_state)
         found = {}
-        path = rounds(X[some], Y[some], self.kernel, self.sigma, max(wanted), self.metric)
+        path = rounds(X[some], Y[some], self.kernel, self._width, max(wanted), self.metric)
         for made, current in enumerate(path):
             if made not in wanted:
                 continue
@@ -155,7 +158,7 @@ class RFM(BaseMachine):
         return np.concatenate([self._kernel(block, Z) @ alphas for block in blocks], axis=-2)
 
     def _kernel(self, X: Array, Z: Array | None) -> Array:
-        return kernel_matrix(X, Z, kernel=self.kernel, sigma=self.sigma)
+        return kernel_matrix(X, Z, kernel=self.kernel, sigma=self._width)
 
     def _sweep(
         self, X: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point], prepared: Any
@@ -167,9 +170,10 @@ class RFM(BaseMachine):
         results = []
         for train, test in folds:
             scores = np.empty((len(points), len(test), n_classes))
-            learned = self._learn(X[train], y[train], n_classes, gammas)
+            machine = copy(self)._find_width(X[train])  # folds may be swept by several threads
+            learned = machine._learn(X[train], y[train], n_classes, gammas)
             for at, (S, Z, alphas) in zip(wanted.values(), learned):
-                scores[at] = self._scores_at(X[test], S, Z, alphas)
+                scores[at] = machine._scores_at(X[test], S, Z, alphas)
             results.append(scores)
         return results
 

@@ -11,7 +11,7 @@ from mcls.errors import McLsError
 from mcls.kernels import COLUMN_KERNELS, KERNELS, KernelFunction
 from mcls.machines.base import rows_per_block
 from mcls.machines.kernel_machine import KernelMachine
-from mcls.parameters import Check, Choice, Positive, Whole
+from mcls.parameters import SCALE, Check, Choice, Positive, Whole
 from mcls.solvers import lsm, sparse
 
 Array = np.ndarray
@@ -76,7 +76,7 @@ class SparseLSM(KernelMachine):
     def __init__(
         self,
         kernel: str | KernelFunction = "gaussian",
-        sigma: float = 1.0,
+        sigma: float | str = SCALE,
         degree: int = 3,
         coef0: float = 1.0,
         gamma: float = 1.0,

@@ -13,7 +13,7 @@ from mcls.kernels import KernelFunction
 from mcls.machines.base import Fold, Point
 from mcls.machines.kernel_machine import KernelMachine
 from mcls.machines.weighted import ClassWeight, WeightedMachine
-from mcls.parameters import Check, Positive
+from mcls.parameters import SCALE, Check, Positive
 from mcls.solvers import multisvm_libsvm, multisvm_path
 
 Array = np.ndarray
@@ -25,7 +25,7 @@ class _SVM(WeightedMachine, KernelMachine):
     def __init__(
         self,
         kernel: str | KernelFunction = "gaussian",
-        sigma: float = 1.0,
+        sigma: float | str = SCALE,
         degree: int = 3,
         coef0: float = 1.0,
         C: float = 1.0,
@@ -203,7 +203,7 @@ class WestonWatkins(_SVM):
     def __init__(
         self,
         kernel: str | KernelFunction = "gaussian",
-        sigma: float = 1.0,
+        sigma: float | str = SCALE,
         degree: int = 3,
         coef0: float = 1.0,
         C: float = 1.0,

@@ -15,7 +15,7 @@ from mcls.kernels import KernelFunction
 from mcls.machines.base import Fold, Point
 from mcls.machines.labels import LabelMachine, decide, gammas_of
 from mcls.machines.weighted import ClassWeight, WeightedMachine
-from mcls.parameters import Check, Choice, Flag, Positive
+from mcls.parameters import SCALE, Check, Choice, Flag, Positive
 from mcls.solvers import vector, vosvm
 from mcls.solvers.qp import SOLVERS
 
@@ -104,7 +104,7 @@ class VoRLS(VectorMachine):
         self,
         regularizer: str = "beta",
         kernel: str | KernelFunction = "gaussian",
-        sigma: float = 1.0,
+        sigma: float | str = SCALE,
         degree: int = 3,
         coef0: float = 1.0,
         gamma: float = 1.0,
@@ -190,7 +190,7 @@ class VoLSSVM(VectorMachine):
         self,
         bias: bool = False,
         kernel: str | KernelFunction = "gaussian",
-        sigma: float = 1.0,
+        sigma: float | str = SCALE,
         degree: int = 3,
         coef0: float = 1.0,
         gamma: float = 1.0,
@@ -305,7 +305,7 @@ class VoSVM(VectorMachine):
         solver: str = "osqp",
         tol: float = 1e-6,
         kernel: str | KernelFunction = "gaussian",
-        sigma: float = 1.0,
+        sigma: float | str = SCALE,
         degree: int = 3,
         coef0: float = 1.0,
         gamma: float = 1.0,

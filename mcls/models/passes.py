@@ -27,7 +27,8 @@ from mcls.data.parts import Parts, Piece
 from mcls.data.statistics import Classes, content_keys, row_keys, scramble
 from mcls.data.tables import Column, NumberColumn
 from mcls.errors import McLsError
-from mcls.kernels import KERNEL_PARAMETERS, kernel_matrix
+from mcls.kernels import KERNEL_PARAMETERS, RADIAL, kernel_matrix
+from mcls.parameters import SCALE
 from mcls.seeds import derive
 from mcls.solvers import nystrom
 from mcls.solvers.gram_sums import Rows, Sums, by_fold, sum_rows
@@ -106,6 +107,8 @@ def weighed(weights: Array | None, factors: Array) -> Array:
 
 def kernel_of(estimator: Any) -> Callable[[Array, Array], Array]:
     """The kernel of a machine, as a function that other processes can be given."""
+    if estimator.sigma == SCALE and estimator.kernel in RADIAL:
+        raise McLsError("sigma=scale needs all rows at once, and this table is read piece by piece; give a number")
     return partial(kernel_matrix, **{name: getattr(estimator, name) for name in KERNEL_PARAMETERS})
 
 

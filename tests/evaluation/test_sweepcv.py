@@ -21,6 +21,9 @@ from mcls.evaluation.scaling import to_range
 from mcls.evaluation.scorers import recognised
 from mcls.kernels import kernel_matrix
 
+# What is not swept is said; the tests that expect it ask ``swept_``.
+pytestmark = pytest.mark.filterwarnings("ignore:SweepCV has fitted every grid point by itself")
+
 GRID = {"gamma": [2.0**-4, 1.0, 16.0], "sigma": [0.25, 1.0]}
 CV = StratifiedKFold(3, shuffle=True, random_state=0)
 LABELS = ["accuracy", "balanced_accuracy", "f1_macro"]
@@ -111,7 +114,8 @@ def test_machines_and_grids_of_any_kind_are_swept(machine, grid):
 def test_a_precomputed_kernel_and_a_frame_are_searched():
     X, y = rows("iris")
     K = kernel_matrix(X, sigma=0.5)
-    assert both(OneLSM(kernel="precomputed"), {"gamma": GRID["gamma"]}, K, y, scoring="roc_auc_ovo", refit=False)
+    machine = OneLSM(kernel="precomputed", calibration="temperature")
+    assert both(machine, {"gamma": GRID["gamma"]}, K, y, scoring="roc_auc_ovo", refit=False).swept_
     frame = pd.DataFrame(X, columns=list("abcd"))
     assert list(both(OneLSM(), GRID, frame, y).feature_names_in_) == list("abcd")
 
@@ -121,7 +125,10 @@ def test_transformers_are_searched_too():
     pipeline = make_pipeline(StandardScaler(), PolynomialFeatures(1), OneLSM())
     grid = {"polynomialfeatures__degree": [1, 2], "onelsm__gamma": [0.1, 1.0], "onelsm__sigma": [1.0, 4.0]}
     assert both(pipeline, grid, X, y).swept_
-    whole = {"onelsm": [OneLSM(), VoLSSVM()], "standardscaler": ["passthrough", StandardScaler()]}
+    whole = {
+        "onelsm": [OneLSM(sigma=1.0), VoLSSVM(sigma=1.0)],
+        "standardscaler": ["passthrough", StandardScaler()],
+    }
     assert not both(pipeline, whole, X, y).swept_
 
 
@@ -223,6 +230,10 @@ def test_metadata_is_routed():
         assert both(machine, GRID, X, y, fit, scoring=scoring, cv=GroupKFold(3), refit=False).swept_
 
 
+@pytest.mark.filterwarnings("ignore:Scoring failed", "ignore:One or more of the test scores")
+@pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.FitFailedWarning"
+)  # of rows that a check breaks on purpose
 def test_scikit_learns_own_checks_pass():
     results = check_estimator(SweepCV(OneLSM(), {"gamma": [0.1, 1.0]}, cv=2), on_skip=None)
     assert {r["check_name"] for r in results if r["status"] != "passed"} <= {"check_array_api_input"}

@@ -138,7 +138,7 @@ def test_loss_weighted_decoder_uses_the_training_outputs():
 @pytest.mark.parametrize("decoder", ["hamming", "loss-linear", "loss-weighted"])
 def test_sweep_equals_refitting(coding, decoder):
     X, y, _, _ = halves("blobs")
-    machine = ECOC(coding=coding, decoder=decoder)
+    machine = ECOC(coding=coding, decoder=decoder, sigma=1.0)
     K = machine._kernel(X, None)
     everything = np.arange(len(y))
     folds = [(np.setdiff1d(everything, everything[k::5]), everything[k::5]) for k in range(5)]

@@ -45,8 +45,8 @@ def test_it_learns_from_leave_one_out_scores(monkeypatch):
     X, y = to_range(data.X)[::3], data.y[::3]
     seen = []
     monkeypatch.setattr(labelgram, "learn", lambda F, *rest: seen.append(F) or np.eye(3))
-    LearnedLSM(gamma=0.1).fit(X, y)
-    one = OneLSM(gamma=0.1)
+    LearnedLSM(sigma=1.0, gamma=0.1).fit(X, y)
+    one = OneLSM(sigma=1.0, gamma=0.1)
     for i in (0, 20, 49):
         rest = np.delete(np.arange(50), i)
         assert np.allclose(one.fit(X[rest], y[rest]).decision_function(X[[i]])[0], seen[0][i])

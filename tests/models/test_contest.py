@@ -111,7 +111,8 @@ def test_a_map_that_decides_is_the_estimators_own_and_judged_so(balance):
         search(OneLSM(), X, y, {"calibration": ["decide"]}, folds)
     with pytest.raises(McLsError, match="not on a precomputed kernel"):
         search(OneLSM(calibration="decide", kernel="precomputed"), X @ X.T, y, {"gamma": [1.0]}, folds)
-    swept = SweepCV(OneLSM(calibration="decide"), {"gamma": [1.0]}, cv=folds).fit(X, y)
+    with pytest.warns(UserWarning, match="every grid point by itself: a calibrated map that decides"):
+        swept = SweepCV(OneLSM(calibration="decide"), {"gamma": [1.0]}, cv=folds).fit(X, y)
     assert not swept.swept_
 
 

@@ -1,4 +1,4 @@
-"""Choosing parameters: against scikit-learn's search, on samples of large tables, and where memory is short."""
+"""Choosing parameters: against scikit-learn's search, on folds of any kind, with every kind of machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from mcls.evaluation.folds import equal_rows, stratified_folds
 from mcls.evaluation.scaling import to_range
 from mcls.evaluation.task import Task
 from mcls.machines.registry import MACHINES
-from mcls.models import candidates, memory, ranking
 from mcls.seeds import derive
 
 IRIS = load_dataset("iris")
@@ -159,91 +158,6 @@ def test_one_class_is_told():
 # Large tables -------------------------------------------------------------------------------------------------
 
 
-def test_a_large_table_is_searched_on_a_sample_and_fitted_whole(monkeypatch):
-    monkeypatch.setattr(candidates, "SWEEP_ROWS", 60)
-    said = []
-    found = select(X, Y, grid={**GRID, "sigma": [0.3, 1.0]}, say=said.append)
-    assert said == found.notes == ["parameters are chosen on a stratified sample of 60 of the 150 rows"]
-    assert np.unique(Y[found.rows], return_counts=True)[1].tolist() == [20, 20, 20]
-    assert len(found.predictions) == 60
-    assert len(found.estimator.X_fit_) == 150
-
-
-def few_landmarks(monkeypatch, count):
-    """Let oneLSM have so few landmarks where its matrix does not fit."""
-    many_rows = {"solver": "nystrom", "n_landmarks": count}
-    monkeypatch.setitem(MACHINES, "oneLSM", replace(MACHINES["oneLSM"], many_rows=many_rows))
-
-
-def test_onelsm_goes_to_landmarks_when_its_matrix_does_not_fit(monkeypatch):
-    monkeypatch.setattr(candidates, "available_bytes", lambda: memory.exact_fit_bytes(149))
-    few_landmarks(monkeypatch, 40)
-    found = select(X, Y, grid=GRID)
-    assert found.estimator.solver == "nystrom"
-    assert len(found.estimator.X_fit_) == 40
-    assert "solver=nystrom,n_landmarks=40 instead" in found.notes[0]
-    assert found.estimator.score(X, Y) > 0.9
-    for machine in ("voLSSVM", "oneLSM:solver=exact"):
-        with pytest.raises(McLsError, match=r"use oneLSM:solver=nystrom,n_landmarks=40,.* or fewer rows"):
-            select(X, Y, machine=machine, grid=GRID)
-    assert select(X, Y, "elm:n_hidden=30", {"C": [1.0]}, folds=3).notes == []  # it has no kernel matrix
-
-
-def errors_of(found):
-    """The mean error of each point, found anew by fitting the machine that was saved in every fold."""
-    folds = stratified_folds(IRIS.y, found.folds, derive(0, "folds"))
-    for row in found.results.itertuples():
-        point = {"gamma": row.gamma, "sigma": row.sigma}
-        scores = clone(found.estimator).sweep(X, IRIS.y, folds, [point], engine="refit")
-        yield row.error, np.mean([(s[0].argmax(axis=1) != IRIS.y[b]).mean() for s, (_, b) in zip(scores, folds)])
-
-
-@pytest.mark.parametrize("given", ["oneLSM:solver=nystrom,n_landmarks=6", "oneLSM"])
-def test_the_error_is_that_of_the_landmark_machine_which_is_saved(given, monkeypatch):
-    if given == "oneLSM":  # where memory makes landmarks of it
-        monkeypatch.setattr(candidates, "available_bytes", lambda: memory.exact_fit_bytes(149))
-        few_landmarks(monkeypatch, 6)
-    found = select(X, Y, given, GRID, folds=3, nested=True)
-    assert len(found.estimator.X_fit_) == 6
-    assert all(ours == pytest.approx(refitted) for ours, refitted in errors_of(found))
-    codes, smoother = np.unique(Y, return_inverse=True)[1], MACHINES["oneLSM"].smoother
-    task = Task(clone(found.estimator), X, codes, GRID, "none", "refit", smoother, groups=equal_rows(X))
-    assert found.nested_error == protocols.nested_folds(task, derive(0, "folds"), folds=3)["error"]
-    _, ranked = ranking.rank(X, Y, GRID, (given, "oneLSM:gamma=16,sigma=0.01"), folds=3)
-    (line,) = (line for line in ranked.machines if line.machine == given)
-    at = (found.results[list(line.best_params)] == list(line.best_params.values())).all(axis=1)
-    assert line.error == found.results["error"][at].item()
-
-
-def test_with_a_landmark_for_each_row_the_exact_sweep_serves(monkeypatch):
-    real = OneLSM._sweep
-
-    def only_exact(self, *args):
-        assert self.solver == "exact"
-        return real(self, *args)
-
-    monkeypatch.setattr(OneLSM, "_sweep", only_exact)
-    found = select(X, Y, "oneLSM:solver=nystrom,n_landmarks=150", GRID, folds=3)
-    assert found.estimator.solver == "nystrom"
-    monkeypatch.undo()
-    assert all(ours == pytest.approx(refitted) for ours, refitted in errors_of(found))
-    tuned = select(X, Y, "oneLSM:solver=nystrom", {**GRID, "n_landmarks": [3, 90]}, folds=3).results
-    assert len(tuned["error"].groupby(tuned["n_landmarks"]).min().unique()) == 2
-
-
-def test_a_solver_is_no_parameter_to_tune():
-    with pytest.raises(McLsError, match="given as an option, such as oneLSM:solver=NAME"):
-        select(X, Y, grid={"solver": ["exact", "nystrom"]})
-
-
-def test_twenty_thousand_rows_fit_in_sixteen_gigabytes():
-    assert memory.exact_fit_bytes(20_000) < 16e9
-    assert memory.available_bytes() > 0
-
-
-# Probabilities ------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
 def test_scikit_learn_calibrates_what_was_chosen(method):
     found = select(X, Y, grid=GRID)
@@ -255,59 +169,6 @@ def test_scikit_learn_calibrates_what_was_chosen(method):
 
 
 # The ranking --------------------------------------------------------------------------------------------------
-
-
-def test_ranking_orders_by_error_and_tests_the_best_two():
-    machines = ("oneLSM:gamma=16", "voLSSVM", "ovO")
-    grid = {"gamma": [0.1, 1.0], "sigma": [0.1, 0.5]}
-    found, ranked = ranking.rank(X, Y, grid, machines, folds=5, test=True)
-    errors = [r.error for r in ranked.machines]
-    assert errors[1:] == sorted(errors[1:])  # the chosen one is first, near ties by log-loss
-    assert errors[0] <= min(errors) + np.sqrt(min(errors) / len(Y))
-    assert sorted(r.machine for r in ranked.machines) == sorted(machines)
-    assert found.machine == ranked.machines[0].machine
-    assert found.error == errors[0]
-    assert 0 <= ranked.test.p <= 1
-    first, second = (r.machine for r in ranked.machines[:2])
-    better = first if ranked.test_errors[0] < ranked.test_errors[1] else second
-    same = f"between {first} and {second} is not significant"
-    assert (f"{better} is better than" if ranked.test.differs(0.05) else same) in ranked.verdict()
-
-
-def test_machines_that_are_one_function_never_differ():
-    _, ranked = ranking.rank(X, Y, GRID, ("oneLSM", "ovA"), folds=3, test=True)
-    assert [r.machine for r in ranked.machines] == ["oneLSM", "ovA"]
-    assert ranked.verdict() == "oneLSM and ovA never differ"
-
-
-def test_the_verdict_names_the_machine_with_the_smaller_error():
-    from mcls.evaluation.statistics import TestResult
-
-    two = tuple(ranking.Ranked(name, 0.1, 0.0, 0.0, {}, {}) for name in ("a", "b"))
-    said = ranking.Ranking(two, TestResult(9.0, 0.01), (0.2, 0.1)).verdict()
-    assert said == "b is better than a (f = 9.00, p = 0.010)"
-    said = ranking.Ranking(two, TestResult(2.0, 0.2), (0.2, 0.1)).verdict()
-    assert said == "the difference between a and b is not significant (f = 2.00, p = 0.200)"
-    said = ranking.Ranking(
-        two, TestResult(float("nan"), float("nan"), undefined="no variance"), (0.2, 0.1)
-    ).verdict()
-    assert said == "the test between a and b is undefined: no variance"
-
-
-def test_the_test_of_a_large_table_uses_a_sample(monkeypatch):
-    monkeypatch.setattr(ranking, "TEST_ROWS", 60)
-    said = []
-    ranking.rank(X, Y, {"gamma": [1.0], "sigma": [0.5]}, ("oneLSM", "ovO"), folds=3, test=True, say=said.append)
-    assert said == ["the F-test of the best two uses a stratified sample of 60 rows"]
-
-
-def test_auto_tries_what_the_registry_says():
-    assert ranking.AUTO_MACHINES == ("oneLSM", "ovO", "voRLS-beta", "voLSSVM", "lssvm")
-    kernels = ("gaussian-standard", "laplace-l1-standard", "laplace-l1-ranks")
-    assert ranking.BEST_MACHINES == ("oneLSM", *(f"oneLSM:kernel={name}" for name in kernels), "ovO:decision=soft")
-
-
-# Folds of the user's -------------------------------------------------------------------------------------------
 
 
 def test_any_splitter_and_index_pairs_are_taken():
@@ -338,27 +199,6 @@ def test_rows_that_no_fold_tests_have_no_prediction():
     assert found.tested.tolist() == pairs[0][1].tolist()
     assert len(found.predictions) == len(found.nested_predictions) == 75
     assert len(found.rows) == 150
-
-
-def test_index_pairs_are_cut_down_to_the_rows_of_a_sample(monkeypatch):
-    monkeypatch.setattr(candidates, "SWEEP_ROWS", 60)
-    pairs = [(np.arange(0, 150, 2), np.arange(1, 150, 2)), (np.arange(1, 150, 2), np.arange(0, 150, 2))]
-    found = select(X, Y, grid=GRID, folds=pairs)
-    assert found.tested.tolist() == found.rows.tolist()
-    assert len(found.rows) == 60
-
-
-def test_a_ranking_judges_all_machines_on_the_folds_that_a_splitter_draws_once():
-    drawn = StratifiedKFold(3, shuffle=True)  # other folds at every call
-    _, ranked = ranking.rank(X, Y, {"gamma": [1.0], "sigma": [0.05]}, ("oneLSM", "ovA"), folds=drawn)
-    assert ranked.machines[0].spread == ranked.machines[1].spread
-    pairs = iter(list(drawn.split(X, Y)))
-    assert (
-        len(ranking.rank(X, Y, {"gamma": [1.0], "sigma": [1.0]}, ("oneLSM", "ovA"), folds=pairs)[1].machines) == 2
-    )
-
-
-# Columns with names ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

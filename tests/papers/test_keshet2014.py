@@ -12,7 +12,7 @@ from mcls.papers.keshet2014.sectors import EQUAL, UNEQUAL, best_line, sectors
 from mcls.papers.keshet2014.updates import EXAMPLES
 from mcls.reporting.studies import Studies
 
-from .made_up import texts
+from ..reporting.made_up import texts
 
 
 @pytest.fixture(scope="module")
