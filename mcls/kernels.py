@@ -273,7 +273,7 @@ def scale_width(X: Array, w: Array | None = None, *, kernel: str | KernelFunctio
 
     Then 1/2σ² is 1/(d · Var(X)), which is ``gamma="scale"`` of scikit-learn's SVC; of rows that are all alike too.
 
-    >>> scale_width(np.array([[-2.0], [2.0]])) ** 2
+    >>> scale_width(np.array([[-2.0, 2.0], [2.0, -2.0]]))
     2.0
     """
     if kernel in COLUMN_KERNELS and (see := RADIAL[str(kernel)].see) is not None:
