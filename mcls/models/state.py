@@ -38,7 +38,7 @@ def find_machine(name: str) -> Machine:
             if origin := plugins.origin_of("machine", machine.name):
                 raise McLsError(
                     f"{machine.name} comes from the plug-in {origin}: a model of it would need that code, and a model "
-                    "file holds numbers and text only"
+                    "file holds numbers and text only; mcls compare and mcls run judge it without a model"
                 )
             return machine
     raise McLsError(f"{str(name)[:80]!r} is no machine of this mcls")

@@ -148,10 +148,10 @@ def _figure(
 def _test_table(board: Board, metric: Metric, reference: str, tests: dict[tuple[str, str], Against]) -> Table:
     columns = ["data set", "machine", "difference", "95 % interval", "statistic", "p", "p (Holm)", "verdict"]
     rows = [_test_row(each, metric) for each in tests.values()]
+    turned = "" if metric.direction == "smaller" else " (the sign is turned, since larger is better here)"
     notes = [
         f"Against {reference} by {metric.name}: {_test_name(board)} on the same splits. A difference below zero speaks "
-        f"for the machine of the row{'' if metric.direction == 'smaller' else ' (of the negative metric)'}; Holm's "
-        "correction is for the machines of one data set."
+        f"for the machine of the row{turned}; Holm's correction is for the machines of one data set."
     ]
     title = f"{board.name}: tests against {reference}, {_unit(metric)}"
     return make(_name(board, f"{metric.name}-tests"), title, columns, rows, notes)
