@@ -85,6 +85,16 @@ def test_the_examples_of_the_page(tmp_path, capsys):
     assert metrics.get_metric("worst-class")(y, y[None, :]) == [0.0]
 
 
+def test_the_page_on_machines_is_a_plugin_too(tmp_path, capsys):
+    page = (ROOT / "docs" / "adding-a-machine.md").read_text(encoding="utf-8")
+    file = write(tmp_path, "my_machine.py", "\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL)))
+    assert call("machines", "mine", "--plugin", file) == 0
+    assert "Least squares on class indicators" in capsys.readouterr().out
+    grid = "[{name: mine, grid: {gamma: [0.1, 1], sigma: 1}}]"
+    assert call("run", lab(tmp_path, grid), "-j", 2, "--out", tmp_path / "out") == 0
+    assert "2 cells computed, 0 reused, 0 failed" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
 def test_the_boosting_libraries_of_the_page(library, tmp_path):
     pytest.importorskip(library)

@@ -17,9 +17,10 @@ from mcls.errors import McLsError, unknown_name
 
 @dataclass(frozen=True)
 class Tuned:
-    """A parameter that a grid search tunes: its default values, a range or a list.
+    """A parameter that a grid search tunes: its default values, a range as text or a tuple.
 
     ``smoother`` says whether larger (+1) or smaller (−1) values give the smoother model, which breaks ties; 0: neither.
+    ``mcls fit`` takes a tuple as it is; for a range with a smoother direction it has powers of two of its own.
     """
 
     values: str | tuple[Any, ...]
