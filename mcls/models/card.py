@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mcls.files import without_html
-from mcls.models.describe import column_words
+from mcls.models.describe import chosen_where, column_words
 from mcls.models.judging import show_error
 from mcls.models.table import TableModel
 
@@ -26,9 +26,7 @@ def model_card(model: TableModel, versions: Mapping[str, str], name: str) -> str
         ]
     ]
     if facts.nested_error is not None:
-        errors.append(
-            ["nested cross-validation", f"{100 * facts.nested_error:.2f} %", "parameters chosen in each fold"]
-        )
+        errors.append(["nested cross-validation", f"{100 * facts.nested_error:.2f} %", chosen_where(facts)])
     errors.append(["always the largest class", f"{100 * facts.baseline:.2f} %", facts.largest_class])
     honest = (
         "The honest error is that of the nested cross-validation."

@@ -11,7 +11,7 @@ from mcls.data.encoder import DateColumn, EncodedColumn, OrdinalColumn, ScaledCo
 from mcls.models.archive import FORMAT
 from mcls.models.judging import show_error, show_metrics
 from mcls.models.outlined import is_ours
-from mcls.models.table import TableModel
+from mcls.models.table import Facts, TableModel
 
 _SHOWN = 12
 
@@ -81,11 +81,10 @@ def _table_rows(model: TableModel) -> list[list[str]]:
     searched = f"{facts.folds} folds of {facts.rows_searched}{sample} rows, seed {facts.seed}"
     rows.append(["CV error", show_error(facts.cv_error, facts.cv_interval, searched)])
     if facts.nested_error is not None:
-        inside, before = (
-            ("parameters and scaling", "grid") if facts.scaling == "fold" else ("parameters", "scaling, grid")
-        )
-        known = f"{inside} chosen inside each fold; {before} and machine fixed before"
-        rows.append(["nested CV error", f"{100 * facts.nested_error:.2f} % ({known})"])
+        rows.append(["nested CV error", f"{100 * facts.nested_error:.2f} % ({chosen_where(facts)})"])
+        if facts.nested_machines:
+            counts = [f"{name} in {folds}" for name, folds in facts.nested_machines.items()]
+            rows.append(["chosen inside the folds", _some(counts)])
     if facts.metric != "error":
         rows.append(["chosen by", facts.metric])
     rows += [
@@ -104,6 +103,15 @@ def _table_rows(model: TableModel) -> list[list[str]]:
     rows += [[f"grid of {name}", _some([_value(v) for v in values])] for name, values in facts.grid.items()]
     rows += [["note", note] for note in facts.notes]
     return rows
+
+
+def chosen_where(facts: Facts) -> str:
+    """What each fold of the nested error chose from its own training rows, and what was known before."""
+    by_fold, named = facts.scaling == "fold", not facts.nested_machines
+    inside = ["parameters"] + ["scaling"] * by_fold + ["machine"] * (not named)
+    before = ["scaling"] * (not by_fold) + ["grid"] + ["machine"] * named
+    told = [", ".join(words[:-1]) + " and " * (len(words) > 1) + words[-1] for words in (inside, before)]
+    return f"{told[0]} chosen inside each fold; {told[1]} fixed before"
 
 
 def column_words(column: EncodedColumn) -> str:

@@ -222,6 +222,7 @@ def fit_columns(
         cv_spread=selection.spread,
         cv_interval=wilson(wrong * selection.n_independent, selection.n_independent),
         nested_error=selection.nested_error,
+        nested_machines=selection.nested_machines,
         scaling=scaling,  # type: ignore[arg-type]
         notes=[*notes, *selection.notes],
         dropped=[*read.dropped, *(name for name in (group, weight) if name is not None)],

@@ -43,6 +43,9 @@ class Facts(BaseModel):
     cv_spread: float
     cv_interval: tuple[float, float] | None = Field(None, description="95 % (Wilson); None in older models")
     nested_error: float | None = None
+    nested_machines: dict[str, int] = Field(
+        default_factory=dict, description="how many folds chose which machine, where each fold chose it for itself"
+    )
     scaling: Literal["dataset", "fold"] = Field(
         "dataset", description="rows that scaling, encoding and imputation of the nested error come from"
     )

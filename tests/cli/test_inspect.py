@@ -36,8 +36,18 @@ def test_a_table_model(tmp_path):
     assert (
         "(parameters chosen inside each fold; scaling, grid and machine fixed before)" in facts["nested CV error"]
     )
+    assert "chosen inside the folds" not in facts
     assert "mcls " in facts["written by"]
     assert out.splitlines()[-1] == "the checksum fits: the file is as it was written"
+
+
+def test_a_machine_that_each_fold_chose_for_itself_is_not_called_fixed(tmp_path):
+    fitted = fit_table(IRIS, "class", grid={"gamma": [0.125], "sigma": [1.0, 2.0]}, folds=3, nested=True)
+    mcls.save(fitted.model, tmp_path / "m.mcls")
+    out = call("inspect", tmp_path / "m.mcls")[1]
+    assert "(parameters and machine chosen inside each fold; scaling and grid fixed before)" in out
+    counts = re.search(r"chosen inside the folds +(.+)", out).group(1)
+    assert sum(int(number) for number in re.findall(r" in (\d+)", counts)) == 3
 
 
 def test_a_bare_machine(tmp_path):
