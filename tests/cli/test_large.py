@@ -150,7 +150,6 @@ def test_a_fit_whose_cluster_is_lost_is_one_line_and_no_mistake_of_the_user(fold
     with running(1) as (address, _, workers):
         code, out, err = call(*args, "-o", tmp_path / "m", "--scheduler", address)
     assert (code, out) == (1, "")
-    assert err.splitlines()[-1] == (
-        "mcls: no Dask worker has been there for 1 seconds; the same command goes on after the last whole pass"
-    )
+    told = "mcls: no Dask worker has been there for 1 seconds; the same command goes on after the last whole pass"
+    assert told in err.splitlines()  # older versions of Dask may speak after it
     assert not (tmp_path / "m").exists()
