@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from sklearn.base import clone
-from threadpoolctl import threadpool_limits
 
 from mcls.errors import McLsError
 from mcls.evaluation.folds import Fold
@@ -32,7 +31,7 @@ from mcls.kernels import KERNEL_PARAMETERS, RADIAL, kernel_matrix
 from mcls.machines.foreign import as_machine
 from mcls.machines.sweeping import SharedFolds
 from mcls.parameters import SCALE
-from mcls.threads import shared_by
+from mcls.threads import blas_threads, shared_by
 
 if TYPE_CHECKING:
     pass
@@ -303,7 +302,7 @@ class _Question:
             with shared_by(n_threads) if certified and n_threads > 1 else _blas_threads(n_threads):
                 yield from (end(fixed, path, begin(fixed, len(path))) for fixed, path in paths)
             return
-        with threadpool_limits(1), ThreadPoolExecutor(n_threads) as pool:  # threads of BLAS would fight with these
+        with blas_threads(1), ThreadPoolExecutor(n_threads) as pool:  # threads of BLAS would fight with these
             # Halves of a width are smaller pieces to share; few enough are under way that memory does not matter.
             begun: deque[tuple[dict[str, Any], Path, Future[Any]]] = deque()
             ended = []
@@ -317,7 +316,7 @@ class _Question:
 
 def _blas_threads(n_threads: int) -> Any:
     """A context with that many threads of BLAS; with one, whatever the caller has set."""
-    return threadpool_limits(n_threads) if n_threads > 1 else nullcontext()
+    return blas_threads(n_threads) if n_threads > 1 else nullcontext()
 
 
 def _paths(

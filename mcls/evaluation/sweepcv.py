@@ -18,7 +18,6 @@ from sklearn.utils import check_array, indexable
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _check_method_params
-from threadpoolctl import threadpool_limits
 
 from mcls.errors import McLsError
 from mcls.evaluation.folds import Fold
@@ -29,6 +28,7 @@ from mcls.machines.base import BaseMachine
 from mcls.machines.calibrated import calibration_folds
 from mcls.solvers.calibration import DECIDE, calibrate
 from mcls.solvers.weights import check_weights
+from mcls.threads import blas_threads
 
 Array = np.ndarray
 
@@ -81,7 +81,7 @@ class SweepCV(GridSearchCV):
         why: Exception | None = None
         with warnings.catch_warnings(record=True) as told:
             try:
-                with threadpool_limits(1) if self._threads > 1 else nullcontext():
+                with blas_threads(1) if self._threads > 1 else nullcontext():
                     found = self._sweep(X, y, params)
             except (NotSwept, McLsError, np.linalg.LinAlgError) as error:
                 # What the sweep does not answer, and points that cannot be fitted: plain fits do these with their own

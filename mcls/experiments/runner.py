@@ -17,8 +17,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
 
-from threadpoolctl import threadpool_limits
-
 from mcls.environment import environment, peak_memory_gb
 from mcls.errors import McLsError
 from mcls.experiments.cells import FORMAT, Cell
@@ -27,6 +25,7 @@ from mcls.experiments.pools import InProcess, Pool, Processes
 from mcls.experiments.store import Record, Stamp, Store
 from mcls.files import clear_stale
 from mcls.plugins import load_sources
+from mcls.threads import blas_threads
 
 _MOST_WARNINGS = 5
 _LOOK_AGAIN = 0.2  # seconds between two looks at the cells of another run
@@ -206,7 +205,7 @@ def compute(cell: Cell) -> Record:
     started = time.perf_counter()
     cpu = time.process_time()
     try:
-        with threadpool_limits(1), warnings.catch_warnings(record=True) as caught:
+        with blas_threads(1), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("default")
             for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
                 warnings.simplefilter("ignore", category)  # about code, not about this result

@@ -17,11 +17,11 @@ from math import log
 
 import numpy as np
 from scipy.linalg import blas, solve_triangular
-from threadpoolctl import threadpool_limits
 
 from mcls.errors import McLsError
 from mcls.models.memory import available_bytes
 from mcls.solvers.gram_sums import FAN
+from mcls.threads import blas_threads
 
 Array = np.ndarray
 
@@ -75,7 +75,7 @@ class Speed:
     def measure(cls, kernel: Callable[[Array, Array], Array], X: Array, rows: int = 1024, m: int = 512) -> Speed:
         """Measure on some rows of the table, in a tenth of a second or so."""
         A, Z = (np.resize(X, (size, X.shape[1])) for size in (rows, m))
-        with threadpool_limits(1):
+        with blas_threads(1):
             value, operation = [], []
             for _ in range(3):
                 start = time.perf_counter()

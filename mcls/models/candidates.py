@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from threadpoolctl import threadpool_limits
 
 from mcls.errors import McLsError
 from mcls.evaluation.folds import (
@@ -40,6 +39,7 @@ from mcls.models.training_rows import SWEEP_ROWS, Say, TrainingRows, sample_rows
 from mcls.seeds import derive
 from mcls.solvers import inverse
 from mcls.specs import format_options, format_spec, parse_spec
+from mcls.threads import blas_threads
 
 Array = np.ndarray
 
@@ -128,7 +128,7 @@ class Candidate:
             task, splits = samples[size]
             task = replace(task, grid=grid)
             # Widths side by side on one BLAS thread each: short calls with many threads are slower.
-            with threadpool_limits(1):
+            with blas_threads(1):
                 if nested is None or size is not None:
                     keep: dict[str, Any] = (
                         {"keep_scores": keep_scores, "exact_scores": True} if size is None else {}
@@ -170,7 +170,7 @@ class Candidate:
     ) -> list[list[Outcome]]:
         """Each fold judged at a point chosen without it, among those searched; one list per partition."""
         task, threads = self.searched(found), os.cpu_count() or 1
-        with threadpool_limits(1):
+        with blas_threads(1):
             if (prepare := data.prepare_searched) is not None:
                 if partitions:
                     return prepared_fold_outcomes(task, partitions, prepare, threads, keep_scores)

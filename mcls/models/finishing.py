@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from mcls.evaluation.conformal import ConformalSets
 from mcls.evaluation.grid_result import GridResult
@@ -26,7 +25,7 @@ from mcls.models.selected import Selection
 from mcls.models.training_rows import Say, TrainingRows
 from mcls.solvers.calibration import DECIDE, calibrate
 from mcls.specs import format_spec, parse_spec
-from mcls.threads import shared_by
+from mcls.threads import blas_threads, shared_by
 
 Array = np.ndarray
 
@@ -135,7 +134,7 @@ def finish(
         error = made.error if made.nested_error is None else made.nested_error
         settings: dict[str, Any] = {"seed": data.seed, "observed": error, "on_step": candidate.task.on_step}
         settings |= {"decide": _decide(candidate, standing), "prepare": data.prepare_searched}
-        with threadpool_limits(1):
+        with blas_threads(1):
             chance = permutation_test(candidate.task, data.splits, found.best_point, permutations, **settings)
         made = replace(made, chance=chance)
     if calibration is not None:

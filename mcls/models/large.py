@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from mcls.data.blocks import NotNumbers
 from mcls.data.encoder import Encoder
@@ -50,6 +49,7 @@ from mcls.solvers.gram_sums import Kernel, Sums, fold_coefficients, whole_coeffi
 from mcls.solvers.landmarks import choose_landmarks
 from mcls.solvers.weights import check_class_names, class_factors
 from mcls.specs import format_spec, parse_spec
+from mcls.threads import blas_threads
 
 Array = np.ndarray
 Point = dict[str, Any]
@@ -334,7 +334,7 @@ def fit_large(
         fit.note("an interrupted fit of the same table goes on")
         fit.notes.pop()  # the model is the same as without the interruption
     # One BLAS thread: with more, the last digits would depend on their number.
-    with threadpool_limits(1):
+    with blas_threads(1):
         made = _go(fit)
     progress.clear()
     return made

@@ -18,7 +18,6 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from mcls.data.blocks import read_blocks
 from mcls.data.encoder import Encoder, Reading
@@ -32,6 +31,7 @@ from mcls.parameters import SCALE
 from mcls.seeds import derive
 from mcls.solvers import nystrom
 from mcls.solvers.gram_sums import Rows, Sums, by_fold, sum_rows
+from mcls.threads import blas_threads
 
 Array = np.ndarray
 Together = Literal["equal rows", "group", "nothing"]
@@ -122,7 +122,7 @@ class Landmarks(NamedTuple):
 
 def make_landmarks(kernel: Callable[[Array, Array], Array], Z: Array) -> Landmarks:
     """Landmarks with their factor, by one thread: the same bits wherever it is made."""
-    with threadpool_limits(1):
+    with blas_threads(1):
         return Landmarks(kernel, Z, nystrom.factor(kernel(Z, Z)))
 
 
@@ -184,7 +184,7 @@ def score_piece(piece: Piece, job: Job, scorer: Scorer, threads: int = 1) -> Sco
         for g in range(strengths):
             counts[g, f] += np.bincount(cells[g], rows.weights, minlength=ell * ell).reshape(ell, ell)
 
-    with threadpool_limits(1), ThreadPoolExecutor(threads) as pool:
+    with blas_threads(1), ThreadPoolExecutor(threads) as pool:
         for rows, content in job.rows(piece):
             for _ in pool.map(score, by_fold(rows, job.folds)):
                 pass

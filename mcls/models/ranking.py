@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from mcls.evaluation.folds import EQUAL_ROWS
 from mcls.evaluation.grid import OnStep, steps
@@ -26,6 +25,7 @@ from mcls.models.selection import check_calibration, check_chance, check_metrics
 from mcls.models.training_rows import Say, TrainingRows
 from mcls.seeds import derive
 from mcls.specs import format_spec
+from mcls.threads import blas_threads
 
 #: What the registry says ``auto`` tries: machines with a closed-form fit and an exact sweep, one of each kind.
 AUTO_MACHINES = tuple(name for name, machine in MACHINES.items() if machine.auto)
@@ -202,7 +202,7 @@ def compare(
         rows = np.sort(hold_out_rows(codes, TEST_ROWS / len(rows), derive(seed, "test"), None)[0])
         if data.say is not None:
             data.say(f"the F-test of the best two uses a stratified sample of {len(rows)} rows")
-    with threadpool_limits(1):
+    with blas_threads(1):
         todo = [(candidate.searched(found).of_rows(rows), i) for candidate, found in (a, b) for i in range(5)]
         halves = [
             five_by_two(task, derive(seed, "5x2cv", i), inner_folds=data.inner_folds)["errors"]

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import blas, solve_triangular
-from threadpoolctl import threadpool_limits
 
 from mcls.solvers.nystrom import coefficients
+from mcls.threads import blas_threads
 
 Array = np.ndarray
 Kernel = Callable[[Array, Array], Array]
@@ -91,7 +91,7 @@ def sum_rows(
             R[f] += Pt @ Y
 
     # One BLAS thread each: with more, the digits would depend on their number.
-    with threadpool_limits(1), ThreadPoolExecutor(threads) as pool:
+    with blas_threads(1), ThreadPoolExecutor(threads) as pool:
         for block in blocks:
             for _ in pool.map(add, by_fold(block, folds)):
                 pass

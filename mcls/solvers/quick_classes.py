@@ -22,9 +22,9 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from mcls.kernels import TINY
+from mcls.threads import blas_threads
 
 Array = np.ndarray
 
@@ -63,7 +63,7 @@ def certain_classes(X: Array, Z: Array, a: Array, sigma: float) -> tuple[Array, 
         if kind is np.float32 and certain[first].mean() < 0.5:
             continue
         parts = np.array_split(rest, threads) if len(rest) else []
-        with threadpool_limits(1), ThreadPoolExecutor(threads) as pool:
+        with blas_threads(1), ThreadPoolExecutor(threads) as pool:
             for part, found in zip(parts, pool.map(lambda rows: way.classes(X[rows] - centre), parts)):  # noqa: B023
                 classes[part], certain[part] = found
     return classes, certain

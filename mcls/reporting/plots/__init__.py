@@ -111,7 +111,8 @@ def drawing(out: Path, quick: bool) -> Iterator[Begun]:
     would import once more. Where there is no fork, nothing is begun and all is drawn here.
     """
     from joblib import cpu_count
-    from threadpoolctl import threadpool_limits
+
+    from mcls.threads import blas_threads
 
     if sys.platform != "linux" or cpu_count() < 2:
         yield {}
@@ -124,7 +125,7 @@ def drawing(out: Path, quick: bool) -> Iterator[Begun]:
             warnings.simplefilter("ignore", DeprecationWarning)  # BLAS has threads, which sleep and know of forks
             apart = {name: plot for name, plot in PLOTS.items() if not plot.with_tables}
             begun = {name: executor.submit(_draw_there, plot, out, quick) for name, plot in apart.items()}
-        with threadpool_limits(1):  # one core is the other process's
+        with blas_threads(1):  # one core is the other process's
             yield begun
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
@@ -136,9 +137,9 @@ def _alone() -> None:
     """Leave the signals of the terminal to the parent, and end when it says so."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    from threadpoolctl import threadpool_limits
+    from mcls.threads import blas_threads
 
-    threadpool_limits(1)
+    blas_threads(1)
 
 
 @functools.cache
