@@ -15,6 +15,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
@@ -293,7 +294,7 @@ def test_models_of_mutated_content_with_a_checksum_that_fits(place, data):
                 inside = inside[key]
             how = draw(st.sampled_from(["replace", "replace", "remove", "rename"]))
             if how == "replace":
-                inside[last] = draw(junk)
+                inside[last] = deepcopy(draw(junk))  # a later change of it must not change what is drawn again
             elif how == "remove":
                 del inside[last]
             elif isinstance(inside, dict):
