@@ -381,13 +381,12 @@ def _print(fitted: Fitted, automatic_grid: bool) -> None:
     if found.nested_error is not None:
         grid = "the extended grid" if found.extended else "the grid"
         fixed = fitted.ranking is not None and not fitted.ranking.nested
-        outside = ["the scaling"] * (facts.scaling == "dataset")
-        outside += [*[grid] * automatic_grid, *["the machine"] * fixed]
-        if outside:
+        known = {"the scaling": facts.scaling == "dataset", grid: automatic_grid, "the machine": fixed}
+        if outside := [what for what, is_known in known.items() if is_known]:
             typer.echo(f"the honest error takes from all rows: {', '.join(outside)}")
         if len(found.nested_machines) > 1:
-            counts = ", ".join(f"{name} in {count}" for name, count in found.nested_machines.items())
-            typer.echo(f"chosen inside the folds: {counts}")
+            counts = (f"{name} in {count}" for name, count in found.nested_machines.items())
+            typer.echo(f"chosen inside the folds: {', '.join(counts)}")
     chosen = "at the parameters above" if found.nested_error is None else "parameters chosen inside each fold"
     print_table(f"out-of-fold predictions, {chosen}", *fitted.confusion.table())
     shown = {name: value for name, value in fitted.confusion.metrics().items() if name != "error"}
