@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from math import log
 
 import numpy as np
-from scipy.linalg import blas, solve_triangular
+from scipy.linalg import solve_triangular
 
 from mcls.errors import McLsError
 from mcls.models.memory import available_bytes
+from mcls.solvers import lapack
 from mcls.solvers.gram_sums import FAN
 from mcls.threads import blas_threads
 
@@ -84,7 +85,7 @@ class Speed:
                 L = np.eye(m, order="F")
                 start = time.perf_counter()
                 P = solve_triangular(L, K.T, lower=True, check_finite=False)
-                blas.dsyrk(1.0, np.asfortranarray(P))
+                lapack.dsyrk(1.0, np.asfortranarray(P))
                 operation.append(time.perf_counter() - start)
         return cls(min(value) / (rows * m), min(operation) / (2 * rows * m * m))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from mcls.errors import McLsError
 from mcls.evaluation.folds import (
     Fold,
     groups_of,
-    make_folds,
 )
 from mcls.evaluation.grid import OnStep
 from mcls.evaluation.grid_result import GridResult
@@ -27,7 +25,6 @@ from mcls.evaluation.protocols import (
     nested_fold_outcomes,
     nested_outcomes,
 )
-from mcls.evaluation.protocols.nested_folds import NestedFolds, search_with_nested
 from mcls.evaluation.task import Task
 from mcls.machines.base import BaseMachine
 from mcls.machines.foreign import as_machine
@@ -35,9 +32,8 @@ from mcls.machines.registry import MACHINES, Machine, get_machine
 from mcls.models import grids, growing
 from mcls.models.grids import Ladder
 from mcls.models.memory import available_bytes, exact_fit_bytes
-from mcls.models.training_rows import SWEEP_ROWS, Say, TrainingRows, sample_rows
+from mcls.models.training_rows import SWEEP_ROWS, Say, TrainingRows
 from mcls.seeds import derive
-from mcls.solvers import inverse
 from mcls.specs import format_options, format_spec, parse_spec
 from mcls.threads import blas_threads
 
@@ -83,7 +79,7 @@ class Candidate:
         own = {**own, **{name: ladder.start for name, ladder in ladders.items()}}
         values = effective_grid(entry, estimator, options, {}, own)
         task = Task(
-            _searched(estimator, values, len(rows)),
+            as_searched(estimator, values, len(rows)),
             data.X[rows],
             data.codes[rows],
             values,
@@ -102,56 +98,6 @@ class Candidate:
                 f"widths are ruled out on samples of {' and '.join(map(str, sizes))} rows, the others on {len(rows)}"
             )
         return cls(format_spec(entry.name, options), entry, estimator, task, ladders, sizes)
-
-    def search(
-        self, data: TrainingRows, keep_scores: bool = False, partitions: Sequence[Sequence[Fold]] = ()
-    ) -> tuple[GridResult, list[list[Outcome]] | None]:
-        """Cross-validate the grid on the rows of the search; an automatic one is narrowed down and extended.
-
-        ``keep_scores`` keeps the scores of the best points on all rows. With ``partitions``, what ``nested`` would find
-        comes beside: the folds of the search and the nested ones share every decomposition, and the former alone say
-        how the grid goes on.
-        """
-        grid = self.task.grids[0]
-        samples: dict[int | None, tuple[Task, list[Fold]]] = {None: (self.task, data.splits)}
-        for size in self.sizes:
-            task = self.task.of_rows(sample_rows(self.task.y, size, data.seed))
-            task = replace(task, estimator=_searched(self.estimator, grid, len(task.y)))
-            samples[size] = task, make_folds(task.y, data.inner_folds, derive(data.seed, "folds"), task.groups)
-        nested = None
-        if partitions and data.prepare is None:
-            nested = NestedFolds.of(partitions, len(self.task.y))
-        parts: list[GridResult] = []  # of the nested folds
-        threads = os.cpu_count() or 1
-
-        def sweep(size: int | None, grid: Any) -> GridResult:
-            task, splits = samples[size]
-            task = replace(task, grid=grid)
-            # Widths side by side on one BLAS thread each: short calls with many threads are slower.
-            with blas_threads(1):
-                if nested is None or size is not None:
-                    keep: dict[str, Any] = (
-                        {"keep_scores": keep_scores, "exact_scores": True} if size is None else {}
-                    )
-                    return task.search(task.X, splits, n_threads=threads, on_step=task.on_step, **keep)
-                found, part = search_with_nested(task, task.X, splits, nested, keep_scores, threads)
-            parts.append(part)
-            return found
-
-        if self.sizes:
-            most = _affordable(self.task.estimator, len(self.task.y), nested is not None)
-            found = growing.grow(grid, self.ladders, self.sizes, sweep, self.entry.smoother, most)
-        else:
-            found = sweep(None, self.task.grid)
-            if self.ladders:
-                found = grids.extend(found, self.ladders, lambda grid: sweep(None, grid), self.entry.smoother)
-        if self.task.near:
-            tests = np.concatenate(found.tests)
-            kept = {i: np.concatenate(scores) for i, scores in found.scores.items()}
-            found = replace(found, best=self.task.settled(found, range(len(found.tests)), kept, tests))
-        if nested is None:
-            return found, None
-        return found, nested.outcomes(reduce(GridResult.joined, parts), self.task)
 
     def searched(self, found: GridResult) -> Task:
         """The task with the points that were searched, which an extension has added to."""
@@ -207,16 +153,6 @@ def certifies(estimator: Any, n: int) -> bool:
     return machine.works_on == "kernel" and machine.certifier(n) is not None
 
 
-def _affordable(estimator: Any, n: int, nested: bool) -> int:
-    """How many points of an automatic grid are searched on n rows; up to ``SWEEP_ROWS``, as many as there are."""
-    if n <= SWEEP_ROWS:
-        return growing.MANY
-    with_landmarks = as_machine(estimator).folds_together
-    exact = (inverse.OPERATIONS + inverse.OF_PAIRS * nested) * n**3
-    cost = 2 * n * estimator.n_landmarks**2 if with_landmarks else exact
-    return max(1, int(growing.OPERATIONS / cost))
-
-
 def named_machine(machine: Any) -> tuple[Machine, Any, dict[str, Any]]:
     """The registry's entry of a machine, the estimator with its options, and these."""
     _refuse_other_machines(machine)
@@ -225,7 +161,7 @@ def named_machine(machine: Any) -> tuple[Machine, Any, dict[str, Any]]:
     return entry, entry.create(**options), options
 
 
-def _searched(estimator: Any, grid: Mapping[str, list[Any]], n: int) -> Any:
+def as_searched(estimator: Any, grid: Mapping[str, list[Any]], n: int) -> Any:
     """A copy of the machine to cross-validate on n rows; with a landmark for every row it is the exact one."""
     made = type(estimator)(**estimator.get_params(deep=False))
     parameters = made.get_params(deep=False)

@@ -13,10 +13,11 @@ import numpy as np
 
 from mcls.evaluation.conformal import ConformalSets
 from mcls.evaluation.grid_result import GridResult
-from mcls.evaluation.metrics import ERROR, Metric
+from mcls.evaluation.metrics import ERROR
 from mcls.evaluation.permutations import Decide, permutation_test
 from mcls.evaluation.protocols import Outcome
 from mcls.evaluation.scoring import mean_over_folds
+from mcls.evaluation.task import Task
 from mcls.models import grids
 from mcls.models.candidates import Candidate, certifies
 from mcls.models.closeness import closeness_notes
@@ -33,15 +34,13 @@ Array = np.ndarray
 _MAP_FOLDS = 5
 
 
-def standings_of(
-    found: GridResult, data: TrainingRows, metrics: Sequence[Metric], calibration: str | None, either: bool = True
-) -> list[Standing]:
+def standings_of(found: GridResult, task: Task, calibration: str | None, either: bool = True) -> list[Standing]:
     """The ways to decide at the chosen point of a search, judged by its folds; rows in the order of ``tested``."""
     tested, order = in_order(found)
     folds = np.repeat(np.arange(len(found.tests)), [len(test) for test in found.tests])[order]
-    F, y = np.concatenate(found.scores[found.best])[order], data.codes[data.rows[tested]]
-    w = None if data.weights is None else data.weights[data.rows[tested]]
-    return standings(F, y, folds, _map_folds(found, tested), w, metrics, calibration, either)
+    F, y = np.concatenate(found.scores[found.best])[order], task.y[tested]
+    w = None if task.weights is None else task.weights[tested]
+    return standings(F, y, folds, _map_folds(found, tested), w, task.metrics, calibration, either)
 
 
 def in_order(found: GridResult) -> tuple[Array, Array]:

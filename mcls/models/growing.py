@@ -1,20 +1,22 @@
 """Choose parameters on growing samples: widths that few rows rule out are never tried on all of them.
 
 A sweep of n rows costs n² to n³ operations per kernel width, and most widths of an automatic grid are far off. So the
-whole grid is searched, exactly, on a stratified sample of 500 rows (300 where all are fewer than 1000); what is not
-significantly worse than the best there on 1500, and so on; what is left on all rows. Errors of two widths are compared
+whole grid is searched, exactly, on a stratified sample of 300 rows; what is not
+significantly worse than the best there on 500, and so on; what is left on all rows. Errors of two widths are compared
 on the same folds: a width stays if its smallest error is within one standard error of the best one, the standard error
 being that of the difference over the folds, or of the best error where that is larger. More rows bear narrower kernels,
-so the next narrower width stays too.
+so the next narrower width stays too. After each sample the search can be left, as ``mcls.models.ranking`` does where
+another machine is far ahead.
 
 The strength γ of the regularisation weighs against a sum over the rows, and is not carried from a sample to all rows:
 at each step the strengths around the good ones are swept again, and further ones where the best lies at the end. On
-samples of more than 2500 rows, and where all rows are so many that only few points can be afforded, the best strength
-of each of the best widths is tried, and from the best of these the search goes on step by step.
+samples of more than 2500 rows, and where all rows are so many that not all these points can be afforded, the best
+strength of each of the best widths is tried, and from the best of these the search goes on step by step.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -31,39 +33,31 @@ Sweep = Callable[[int | None, Sequence[Mapping[str, list[Any]]]], GridResult]
 
 WIDTH = "sigma"
 #: Operations that the points on all rows may take together: some ten seconds.
-OPERATIONS = 5e11
-#: So many points and more on all rows are a grid rather than a few steps.
-MANY = 24
+OPERATIONS = 2.5e11
 #: Widths that are tried on all rows where points are few.
-_WIDTHS = 3
+_WIDTHS = 2
+
+# Points that steps on a large sample may take.
+_MOST_STEPS = 23
 
 # Samples up to which all strengths that may be good are swept; on more rows, one per width and steps from the best.
 _GRID_ROWS = 2500
 
-#: Rows of the samples. Each is three times the one before: together they cost little beside the last.
-SIZES = (500, 1500, 4500)
-# The only sample where there are fewer rows than two of those.
-_FEW = 300
+#: Rows of the samples, and from how many rows on each of them is worth its time.
+SIZES = {300: 600, 500: 800, 1500: 3000, 4500: 9000}
 
 
 def sizes_below(n: int) -> list[int]:
     """The samples that are worth their time before n rows are searched.
 
-    >>> sizes_below(4000), sizes_below(900), sizes_below(600)
-    ([500, 1500], [300], [])
+    >>> sizes_below(4000), sizes_below(900), sizes_below(599)
+    ([300, 500, 1500], [300, 500], [])
     """
-    return [size for size in SIZES if 2 * size <= n] or [size for size in (_FEW,) if 2 * size < n]
+    return [size for size, rows in SIZES.items() if n >= rows]
 
 
-def grow(
-    grid: Mapping[str, list[Any]],
-    ladders: Mapping[str, Ladder],
-    sizes: Sequence[int],
-    sweep: Sweep,
-    smoother: Mapping[str, int],
-    most: int = MANY,
-) -> GridResult:
-    """Search an automatic grid on samples of growing size and what is left of it on all rows.
+class Growth:
+    """The search of an automatic grid on growing samples, step by step.
 
     Parameters
     ----------
@@ -71,49 +65,74 @@ def grow(
         Values of every parameter to begin with.
     ladders : dict
         The values that each automatic parameter may take; the width ``sigma`` among them.
-    sizes : list of int
-        Rows of the samples.
     sweep : callable
         Searches some grids on a sample of so many rows, or on all of them.
     smoother : dict
-        Direction of each parameter, as ``mcls.evaluation.grid.choose`` takes it.
-    most : int
-        Points on all rows, at least one; ``MANY`` or more are not counted.
-
-    Returns
-    -------
-    GridResult
-        Of the last step alone, on all rows.
+        Direction of each parameter, as ``mcls.evaluation.grid_result.choose`` takes it.
     """
-    points: Sequence[Mapping[str, list[Any]]] = [grid]
-    tried: set[float] = set()  # widths that some step has judged
 
-    def climb(size: int | None, most: int) -> GridResult:
-        """Sweep the points, and beside the best of them as long as that lies at an end of what is known."""
-        found = sweep(size, points)
-        tried.update(point[WIDTH] for point in found.points)
-        while True:
-            found = replace(found, best=choose(found.points, found.losses, smoother))
-            further = _further(found, ladders, tried, 1 if most < MANY else 2)
-            if not further or (most < MANY and len(found.points) + len(further) > most):
-                return found
-            tried.update(point[WIDTH] for point in further)
-            found = found.joined(sweep(size, [as_grid(point) for point in further]))
+    def __init__(
+        self,
+        grid: Mapping[str, list[Any]],
+        ladders: Mapping[str, Ladder],
+        sweep: Sweep,
+        smoother: Mapping[str, int],
+    ) -> None:
+        self._grid, self._ladders, self._sweep, self._smoother = grid, ladders, sweep, smoother
+        self._found: GridResult | None = None
+        self._tried: set[float] = set()  # widths that some step has judged
 
-    first, *later = sizes
-    found = extend(sweep(first, points), ladders, lambda grids: sweep(first, grids), smoother)
-    tried.update(point[WIDTH] for point in found.points)
-    for size in later:
-        if size > _GRID_ROWS:
-            points = _leading(found, ladders)
-            found = climb(size, MANY - 1)
+    def sample(self, size: int) -> GridResult:
+        """Search a sample of so many rows: the first one the whole grid, each further one what is left of it."""
+        if self._found is None:
+            found = self._sweep(size, [self._grid])
+            found = extend(found, self._ladders, lambda grids: self._sweep(size, grids), self._smoother)
+        elif size > _GRID_ROWS:
+            found = self._climb(size, _leading(self._found, self._ladders), _MOST_STEPS)
         else:
-            found = sweep(size, _left(found, ladders))
-            tried.update(point[WIDTH] for point in found.points)
-    points = _left(found, ladders)
-    if most < MANY:
-        points = [as_grid(point) for point in _leaders(found)[: min(most, _WIDTHS)]]
-    return climb(None, most)
+            found = self._sweep(size, _left(self._found, self._ladders))
+        self._tried.update(point[WIDTH] for point in found.points)
+        self._found = found
+        return found
+
+    def complete(self, most: int) -> GridResult:
+        """Search what is left on all rows, at no more than so many points if that is a few steps, at least one."""
+        assert self._found is not None
+        left = _left(self._found, self._ladders)
+        if sum(math.prod(map(len, grid.values())) for grid in left) <= most:
+            return self._climb(None, left, None)
+        few = [as_grid(point) for point in _leaders(self._found)[: min(most, _WIDTHS)]]
+        return self._climb(None, few, most)
+
+    def _climb(self, size: int | None, points: Sequence[Mapping[str, list[Any]]], most: int | None) -> GridResult:
+        """Sweep the points, and beside the best of them as long as that lies at an end of what is known."""
+        found = self._sweep(size, points)
+        self._tried.update(point[WIDTH] for point in found.points)
+        while True:
+            found = replace(found, best=choose(found.points, found.losses, self._smoother))
+            further = _further(found, self._ladders, self._tried, 2 if most is None else 1)
+            if not further or (most is not None and len(found.points) + len(further) > most):
+                return found
+            self._tried.update(point[WIDTH] for point in further)
+            found = found.joined(self._sweep(size, [as_grid(point) for point in further]))
+
+
+def far_behind(best: Array, other: Array, share: float) -> bool:
+    """Whether losses (folds,) on a share of all rows are so much larger than the best that more rows will not turn it.
+
+    That is by more than half a standard error, and one more for each doubling of the rows that is still to come: of
+    the difference over the folds, or of the best where that is larger.
+
+    >>> best, other = np.array([0.1, 0.2, 0.1, 0.2]), np.array([0.2, 0.2, 0.1, 0.3])
+    >>> far_behind(best, other, share=0.6), far_behind(best, other, share=0.2)
+    (True, False)
+    """
+    excess = other - best
+    known = ~np.isnan(excess)
+    if known.sum() < 2:
+        return False
+    error = max(np.std(excess[known]), np.std(best[known])) / np.sqrt(known.sum() - 1)
+    return bool(np.mean(excess[known]) > (0.5 - np.log2(share)) * error + 1e-12)
 
 
 def _good(found: GridResult) -> Array:

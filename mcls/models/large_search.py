@@ -25,6 +25,7 @@ from mcls.models import growing
 from mcls.models.candidates import Candidate
 from mcls.models.grids import Ladder
 from mcls.models.passes import Landmarks, kernel_of, make_landmarks, weighed
+from mcls.models.searching import CandidateSearch
 from mcls.models.training_rows import TrainingRows
 from mcls.solvers.gram_sums import Rows, fold_coefficients, sum_rows, whole_coefficients
 from mcls.solvers.landmarks import choose_landmarks
@@ -143,7 +144,7 @@ class Search:
         )
         exact = {name: value for name, value in self.options.items() if name not in _OF_LANDMARKS}
         candidate = Candidate.read(data, format_spec("oneLSM", exact), "auto", (self.metric,), on_step)
-        return candidate.search(data)[0].best_point, candidate.ladders
+        return CandidateSearch(candidate, data).run()[0].best_point, candidate.ladders
 
     @property
     def _test(self) -> Array:

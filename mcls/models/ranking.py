@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mcls.evaluation.folds import EQUAL_ROWS
+from mcls.evaluation.folds import EQUAL_ROWS, Fold
 from mcls.evaluation.grid import OnStep, steps
 from mcls.evaluation.grid_result import GridResult
 from mcls.evaluation.metrics import ERROR
@@ -20,12 +20,16 @@ from mcls.machines.registry import MACHINES
 from mcls.models.candidates import Candidate, most_rows, named_machine
 from mcls.models.contest import NEAR, Standing, best_of, chosen_inside
 from mcls.models.finishing import finish, spec_with, standings_of
+from mcls.models.growing import far_behind
+from mcls.models.searching import CandidateSearch
 from mcls.models.selected import IN_PYTHON, Selection
 from mcls.models.selection import check_calibration, check_chance, check_metrics
 from mcls.models.training_rows import Say, TrainingRows
 from mcls.seeds import derive
 from mcls.specs import format_spec
 from mcls.threads import blas_threads
+
+Array = np.ndarray
 
 #: What the registry says ``auto`` tries: machines with a closed-form fit and an exact sweep, one of each kind.
 AUTO_MACHINES = tuple(name for name, machine in MACHINES.items() if machine.auto)
@@ -103,7 +107,7 @@ def rank(
     on_step: OnStep | None = None,
     advice: str = IN_PYTHON,
 ) -> tuple[Selection, Ranking]:
-    """Search the grid of each machine on the same folds, choose among them, and fit the choice.
+    """CandidateSearch the grid of each machine on the same folds, choose among them, and fit the choice.
 
     The arguments are those of ``select``, and ``test`` asks for an F-test between the best two machines. What is
     chosen, and that ``nested`` repeats the choice inside each fold, stands in ``mcls.models.contest``: with
@@ -126,17 +130,16 @@ def rank(
             f"with {len(data.rows)} rows to search the choice is among {len(able)} machines: {', '.join(able)}"
         )
     partitions = data.partitions(repeats) if nested else []
-    entrants = []
-    for machine in able:
-        started = time.perf_counter()
-        candidate = Candidate.read(data, machine, grid, metrics, on_step, NEAR)
-        wanted = check_calibration(candidate, calibration)
-        found, outcomes = candidate.search(data, True, partitions)
-        if partitions and outcomes is None:
-            outcomes = candidate.nested(data, found, partitions, True)
-        either = not nested or bool(partitions)  # a map that decides is judged inside each fold, or not at all
-        ways = standings_of(found, data, metrics, wanted, either)
-        entrants.append(Entrant(candidate, wanted, found, outcomes, ways, time.perf_counter() - started))
+    candidates = [Candidate.read(data, machine, grid, metrics, on_step, NEAR) for machine in able]
+    wanted = [check_calibration(candidate, calibration) for candidate in candidates]
+    either = not nested or bool(partitions)  # a map that decides is judged inside each fold, or not at all
+    begun = [
+        Begun(candidate, kind, CandidateSearch(candidate, data, True, partitions), either)
+        for candidate, kind in zip(candidates, wanted)
+    ]
+    if not test:
+        begun = _left_by_samples(begun, data)
+    entrants = [each.complete(data, partitions, len(begun)) for each in begun]
     every = [(entrant, way) for entrant in entrants for way in entrant.ways]
     place = best_of([way for _, way in every], metrics[0])
     chosen, standing = every[place]
@@ -170,6 +173,56 @@ def _tried_rows(machine: str) -> float:
     entry, _, options = named_machine(machine)
     limits = {len(e.options): e.most_rows for e in entry.entries if e.options.items() <= options.items()}
     return (limits[max(limits)] if limits else None) or np.inf  # of several, that which says most of the options
+
+
+@dataclass
+class Begun:
+    """A machine whose search is under way."""
+
+    candidate: Candidate
+    calibration: str | None
+    search: CandidateSearch
+    either: bool  # whether the map may decide
+    seconds: float = 0.0
+
+    def sample(self, size: int) -> Array:
+        """Losses (folds,) on a sample of so many rows, of the best way to decide at its best point."""
+        started = time.perf_counter()
+        task, found = self.search.sample(size)
+        ways = standings_of(found, task, self.calibration, self.either)
+        best = min(ways, key=lambda way: way.loss)
+        self.seconds += time.perf_counter() - started
+        return task.metrics[0].as_loss(best.fold_values[task.metrics[0].name])
+
+    def complete(self, data: TrainingRows, partitions: Sequence[Sequence[Fold]], rivals: int) -> Entrant:
+        """CandidateSearch all rows, and judge the ways to decide."""
+        started = time.perf_counter()
+        candidate = self.candidate
+        found, outcomes = self.search.complete(rivals)
+        if partitions and outcomes is None:
+            outcomes = candidate.nested(data, found, partitions, True)
+        ways = standings_of(found, candidate.task, self.calibration, self.either)
+        seconds = self.seconds + time.perf_counter() - started
+        return Entrant(candidate, self.calibration, found, outcomes, ways, seconds)
+
+
+def _left_by_samples(begun: list[Begun], data: TrainingRows) -> list[Begun]:
+    """Take all machines through the samples; those that are far behind on one are left out from there on.
+
+    Which ones these are is decided once, by all rows of the samples, and not again inside each nested fold, like the
+    grid: they are too far behind to be chosen there.
+    """
+    for size in begun[0].candidate.sizes:
+        losses = [each.sample(size) for each in begun]
+        if len(begun) == 1:
+            continue
+        best = losses[int(np.nanargmin([np.nanmean(of) for of in losses]))]
+        behind = [far_behind(best, of, size / len(data.rows)) for of in losses]
+        if any(behind):
+            names = ", ".join(each.candidate.machine for each, out in zip(begun, behind) if out)
+            data.note(f"far behind on {size} rows and left out: {names}")
+        begun = [each for each, out in zip(begun, behind) if not out]
+    return begun
 
 
 @dataclass(frozen=True)

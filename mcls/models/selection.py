@@ -22,6 +22,7 @@ from mcls.machines.base import BaseMachine, parameter_checks
 from mcls.models.candidates import Candidate, most_rows
 from mcls.models.contest import chosen_inside
 from mcls.models.finishing import finish, standings_of
+from mcls.models.searching import CandidateSearch
 from mcls.models.selected import IN_PYTHON, Selection
 from mcls.models.training_rows import Say, TrainingRows
 
@@ -139,12 +140,12 @@ def select(
     calibration = check_calibration(candidate, calibration)
     partitions = data.partitions(repeats) if nested else []
     keep_scores = calibration is not None
-    found, outcomes = candidate.search(data, keep_scores, partitions)
+    found, outcomes = CandidateSearch(candidate, data, keep_scores, partitions).run()
     if nested and outcomes is None:
         outcomes = candidate.nested(data, found, partitions, keep_scores)
     standing = None
     if calibration is not None:
-        (standing,) = standings_of(found, data, metrics, calibration, either=False)
+        (standing,) = standings_of(found, candidate.task, calibration, either=False)
         y, w = data.codes[data.rows], data.weights_of_search
         if outcomes is not None and all(o.inside is not None for part in outcomes for o in part):
             mapped = [

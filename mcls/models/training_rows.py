@@ -103,7 +103,9 @@ class TrainingRows:
         return replace(made, groups=groups, rows=rows, splits=splits, inner_folds=inner_folds, given_folds=given)
 
     def note(self, text: str) -> None:
-        """Keep a note, and tell it."""
+        """Keep a note, and tell it; once, whoever makes it again."""
+        if text in self.notes:
+            return
         self.notes.append(text)
         if self.say is not None:
             self.say(text)

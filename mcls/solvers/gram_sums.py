@@ -15,8 +15,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import blas, solve_triangular
+from scipy.linalg import solve_triangular
 
+from mcls.solvers import lapack
 from mcls.solvers.nystrom import coefficients
 from mcls.threads import blas_threads
 
@@ -87,7 +88,7 @@ def sum_rows(
                 Pt *= root
                 Y *= root[:, None]
             # The upper triangle of the transposed, in Fortran order, is the lower one of G.
-            blas.dsyrk(1.0, Pt, beta=1.0, c=G[f].T, lower=0, overwrite_c=1)
+            lapack.dsyrk(1.0, Pt, beta=1.0, c=G[f].T, lower=0, overwrite_c=1)
             R[f] += Pt @ Y
 
     # One BLAS thread each: with more, the digits would depend on their number.

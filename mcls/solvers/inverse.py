@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.linalg import blas, lapack
 
+from mcls.solvers import lapack
 from mcls.solvers.linear import LARGEST_CONDITION, blocked_cholesky, invert_factor
 from mcls.solvers.pairs import Parts, left_out
 from mcls.threads import spread
@@ -85,7 +85,7 @@ def _left_out(K: Array, Y: Array, X: Array, u: Array, order: Array, S: Array, sm
         return np.empty((0, Y.shape[1]))
     first = int(S.min())
     N = _columns(X, S)  # (n − first, s)
-    M_SS = blas.dsyrk(1.0, N, trans=1, lower=1)
+    M_SS = lapack.dsyrk(1.0, N, trans=1, lower=1)
     _, e, not_definite = lapack.dposv(M_SS, u[S], lower=1, overwrite_a=1)  # (s, r)
     if not_definite:
         return np.full((len(S), Y.shape[1]), np.nan)
@@ -94,7 +94,7 @@ def _left_out(K: Array, Y: Array, X: Array, u: Array, order: Array, S: Array, sm
     if len(lost):
         right = np.zeros_like(u)
         right[first:] = N @ e
-        F[lost] = _products(K, order, S, lost, u - blas.dtrmm(1.0, X, right, lower=1, trans_a=1))
+        F[lost] = _products(K, order, S, lost, u - lapack.dtrmm(1.0, X, right, lower=1, trans_a=1))
     return F
 
 
@@ -161,7 +161,7 @@ def _inverse_above(X: Array, parts: Parts) -> Array:
         N[: S.stop - S.start] = np.tril(N[: S.stop - S.start])
         for R in (R for R in blocks if R.start < S.start):
             X[R, S] = X[S.start :, R].T @ N
-        own = blas.dsyrk(1.0, N, trans=1, lower=1)
+        own = lapack.dsyrk(1.0, N, trans=1, lower=1)
         return own + np.tril(own, -1).T
 
     for S, own in zip(blocks, spread(of_columns, blocks), strict=True):

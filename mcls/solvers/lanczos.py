@@ -28,9 +28,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.linalg import LinAlgError, blas, lapack, qr, solveh_banded
+from scipy.linalg import LinAlgError, qr, solveh_banded
 
-from mcls.solvers import inverse
+from mcls.solvers import inverse, lapack
 from mcls.threads import spread
 
 Array = np.ndarray
@@ -215,7 +215,7 @@ def _orthonormal(W: Array) -> tuple[Array, Array] | None:
         if failed or R.diagonal().min() < _DEPENDENT:
             return None
         R *= scale
-        W = blas.dtrsm(1.0, R, W, side=1)
+        W = lapack.dtrsm(1.0, R, W, side=1)
         total = R @ total
     return W, total
 

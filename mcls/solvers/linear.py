@@ -11,9 +11,10 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import lapack as scipy_lapack
 
 from mcls.errors import PrecisionWarning
+from mcls.solvers import lapack
 from mcls.threads import n_threads, spread
 
 Array = np.ndarray
@@ -65,14 +66,14 @@ class Factor:
             self._A = np.triu(self._L, 1)  # the factor fills the lower triangle alone
             self._A += self._A.T
             self._A[np.diag_indices(len(A))] = diagonal
-            self._LU, self._pivots, self._singular = lapack.dgetrf(self._A)
+            self._LU, self._pivots, self._singular = scipy_lapack.dgetrf(self._A)
 
     def solve(self, R: Array) -> Array:
         """A⁻¹R (n, r); least squares where A is singular to the last digit."""
         if self._A is None:
             return lapack.dpotrs(self._L, R, lower=1)[0]
         if not self._singular:
-            X = lapack.dgetrs(self._LU, self._pivots, R)[0]
+            X = scipy_lapack.dgetrs(self._LU, self._pivots, R)[0]
             if np.isfinite(X).all():
                 return X
         return np.linalg.lstsq(self._A, R, rcond=None)[0]
@@ -89,13 +90,21 @@ class Factor:
     def rcond(self) -> float:
         """LAPACK's estimate of the reciprocal condition number of A, scaled to a diagonal of ones if definite."""
         if self._A is not None:
-            return 0.0 if self._singular else float(lapack.dgecon(self._LU, np.abs(self._A).sum(axis=0).max())[0])
+            return (
+                0.0
+                if self._singular
+                else float(scipy_lapack.dgecon(self._LU, np.abs(self._A).sum(axis=0).max())[0])
+            )
         scaled = self._L / np.sqrt(self._diagonal)[:, None]  # the factor of the scaled matrix, of a norm up to n
-        return float(lapack.dpocon(scaled, len(scaled), uplo="L")[0])
+        return float(scipy_lapack.dpocon(scaled, len(scaled), uplo="L")[0])
 
     def loses_digits(self) -> bool:
         """Whether a solution keeps three digits or fewer."""
         return self.smallest_pivot() < 100 * SMALLEST_RCOND and self.rcond() < SMALLEST_RCOND
+
+
+# Columns that a blocked factor makes at once.
+_BLOCK = 512
 
 
 def solve_spd(A: Array, R: Array) -> Array:
@@ -120,7 +129,7 @@ def independent_rows(A: Array) -> tuple[Array, Array]:
     return U, U.T @ A
 
 
-def blocked_cholesky(A: Array, block: int = 1024) -> tuple[Array, int]:
+def blocked_cholesky(A: Array, block: int = _BLOCK) -> tuple[Array, int]:
     """Lower factor L (n, n) of A = LLᵀ by blocks of columns, and 0; or what there is and 1 if A is not definite.
 
     An A in Fortran order is overwritten. Threads share the rows of a block (``mcls.threads``).
@@ -134,11 +143,12 @@ def blocked_cholesky(A: Array, block: int = 1024) -> tuple[Array, int]:
         J = slice(start, min(start + block, n))
         below = [slice(i, min(i + block, n)) for i in range(start, n, block)]
         if start:
-            left = L[J, :start]
 
-            def update(I: slice, J: slice = J, left: Array = left) -> None:  # noqa: E741
-                product = L[I, : left.shape[1]] @ left.T
-                L[I, J] -= np.tril(product) if I == J else product
+            def update(I: slice, J: slice = J) -> None:  # noqa: E741
+                if I == J:
+                    L[J, J] -= np.tril(L[J, : J.start] @ L[J, : J.start].T)
+                    return
+                lapack.dgemm(-1.0, L[I, : J.start], L[J, : J.start], 1.0, L[I, J], trans_b=1)
 
             spread(update, below)
         L_JJ, info = lapack.dpotrf(L[J, J], lower=1, clean=0)
@@ -147,13 +157,13 @@ def blocked_cholesky(A: Array, block: int = 1024) -> tuple[Array, int]:
         L[J, J] = L_JJ
 
         def solve(I: slice, J: slice = J, L_JJ: Array = L_JJ) -> None:  # noqa: E741
-            L[I, J] = blas.dtrsm(1.0, L_JJ, L[I, J], side=1, lower=1, trans_a=1)
+            _put(L[I, J], lapack.dtrsm(1.0, L_JJ, L[I, J], side=1, lower=1, trans_a=1, overwrite_b=1))
 
         spread(solve, below[1:])
     return L, 0
 
 
-def invert_factor(L: Array, block: int = 1024) -> Array:
+def invert_factor(L: Array, block: int = _BLOCK) -> Array:
     """L⁻¹ (n, n) in the place of a lower triangular L in Fortran order, whose upper triangle is not looked at.
 
     From the last block of columns to the first: with X the inverse of what is below and to the right of block J, and
@@ -167,14 +177,22 @@ def invert_factor(L: Array, block: int = 1024) -> Array:
         P = np.empty((n - J.stop, J.stop - start), order="F")
 
         def solve(I: slice, J: slice = J, L_JJ: Array = L_JJ, P: Array = P) -> None:  # noqa: E741
-            P[I.start - J.stop : I.stop - J.stop] = blas.dtrsm(-1.0, L_JJ, L[I, J], side=1, lower=1)
+            P[I.start - J.stop : I.stop - J.stop] = lapack.dtrsm(-1.0, L_JJ, L[I, J], side=1, lower=1)
 
         def multiply(I: slice, J: slice = J, P: Array = P) -> None:  # noqa: E741
-            L[I, J] = np.tril(L[I, I]) @ P[I.start - J.stop : I.stop - J.stop]
+            own = P[I.start - J.stop : I.stop - J.stop]
+            _put(L[I, J], own)
+            _put(L[I, J], lapack.dtrmm(1.0, L[I, I], L[I, J], lower=1, overwrite_b=1))
             if I.start > J.stop:
-                L[I, J] += L[I, J.stop : I.start] @ P[: I.start - J.stop]
+                lapack.dgemm(1.0, L[I, J.stop : I.start], P[: I.start - J.stop], 1.0, L[I, J])
 
         spread(solve, below)
         spread(multiply, reversed(below))  # the longest products first
         L[J, J] = lapack.dtrtri(L_JJ, lower=1)[0]
     return L
+
+
+def _put(place: Array, values: Array) -> None:
+    """Write values to their place, unless they were computed there."""
+    if not np.may_share_memory(place, values):
+        place[...] = values

@@ -27,9 +27,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from scipy.linalg import blas, lapack, solve_triangular
+from scipy.linalg import solve_triangular
 
 from mcls.errors import McLsError
+from mcls.solvers import lapack
 from mcls.solvers.linear import add_ridge, solve_spd
 
 Array = np.ndarray
@@ -146,7 +147,7 @@ def _gram_sums(
         for cell in range(cells[rows[0]], cells[rows[-1]] + 1):
             part = slice(max(bounds[cell] - start, 0), bounds[cell + 1] - start)
             # The upper triangle of the transposed, in Fortran order, is the lower one of G.
-            blas.dsyrk(1.0, Pt[:, part], beta=1.0, c=G[cell].T, lower=0, overwrite_c=1)
+            lapack.dsyrk(1.0, Pt[:, part], beta=1.0, c=G[cell].T, lower=0, overwrite_c=1)
             R[cell] += Pt[:, part] @ targets[part]
     return G, R
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 
 import numpy as np
-from scipy.linalg import blas, lapack
 
+from mcls.solvers import lapack
 from mcls.threads import spread
 
 Array = np.ndarray
@@ -261,7 +261,7 @@ def _first_of(
         right[:, :-r] = M[S, S.stop : end]
     right[:, -r:] = U[S]
     # Rᵀ L⁻ᵀ in Fortran order is L⁻¹R in C order.
-    W = blas.dtrsm(1.0, L, right.T, side=1, lower=1, trans_a=1, overwrite_b=1).T
+    W = lapack.dtrsm(1.0, L, right.T, side=1, lower=1, trans_a=1, overwrite_b=1).T
     v, later = W[:, -r:], W[:, :-r]
     targets = U[S.stop : end] - later.T @ v if len(at) else None
     columns = np.empty((1 + len(at), r, size))
@@ -270,7 +270,7 @@ def _first_of(
         R = parts.slice(b)
         W_b = later[:, R.start - S.stop : R.stop - S.stop]
         C = np.array(M[R, R]).T
-        C = blas.dsyrk(-1.0, W_b.T, beta=1.0, c=C, lower=1, overwrite_c=1)  # M_RR − WᵀW, its lower triangle
+        C = lapack.dsyrk(-1.0, W_b.T, beta=1.0, c=C, lower=1, overwrite_c=1)  # M_RR − WᵀW, its lower triangle
         assert targets is not None
         _, e, failed = lapack.dposv(C, targets[R.start - S.stop : R.stop - S.stop], lower=1, overwrite_a=1)
         if failed:
@@ -280,6 +280,6 @@ def _first_of(
         columns[1 + j] = (v - W_b @ e).T
     # All columns at once: L⁻ᵀ of each, again transposed.
     flat = columns.reshape(-1, size)
-    found = blas.dtrsm(1.0, L, flat.T, side=0, lower=1, trans_a=1, overwrite_b=1).T.reshape(columns.shape)
+    found = lapack.dtrsm(1.0, L, flat.T, side=0, lower=1, trans_a=1, overwrite_b=1).T.reshape(columns.shape)
     alone[S] = found[0].T
     e_first[at, :size] = found[1:].swapaxes(1, 2)

@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import lapack
 
+from mcls.solvers import lapack
 from mcls.solvers.linear import LARGEST_CONDITION
 from mcls.solvers.pairs import STACKED_UP_TO, Parts, solve_stacked
 

@@ -22,10 +22,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import lapack as scipy_lapack
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from mcls.solvers import lapack
 from mcls.solvers.linear import LARGEST_CONDITION
 from mcls.solvers.pairs import Parts, left_out
 from mcls.solvers.solved import Solved, congruent, fold_runs
@@ -78,7 +79,7 @@ def pivoted_factor(A: Array, tol: float, most: int) -> Array | None:
     then; of an indefinite one much may be, off the diagonal and below zero, which a few random products show.
     """
     n = len(A)
-    factor, pivots, rank, _ = lapack.dpstrf(A, lower=1, tol=tol)
+    factor, pivots, rank, _ = scipy_lapack.dpstrf(A, lower=1, tol=tol)
     if rank > most:
         return None
     Z = np.empty((n, rank))
@@ -266,7 +267,7 @@ class Spectrum:
                     M[i] *= b[i]
             else:  # the lower triangle in the order of LAPACK is the upper one here
                 scaled = (self.vectors * np.sqrt(w)).T
-                blas.dsyrk(float(b[i, 0]), scaled, trans=1, lower=1, c=M[i].T, overwrite_c=1)
+                lapack.dsyrk(float(b[i, 0]), scaled, trans=1, lower=1, c=M[i].T, overwrite_c=1)
                 mirror(M[i])
         M[:, np.arange(n), np.arange(n)] += a
         return M

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
 
+from mcls.solvers import lapack
 from mcls.solvers.linear import WHOLE_UP_TO, add_ridge
 from mcls.solvers.pairs import Parts, left_out
 from mcls.solvers.solved import Solved, fold_runs

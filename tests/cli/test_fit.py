@@ -345,13 +345,13 @@ def test_ctrl_c_says_that_no_model_was_written(tmp_path):
     (tmp_path / "big.csv").write_text("a,b,kind\n" + rows)
     # A search that never ends, and says when it has begun.
     code = (
-        "import mcls.models.candidates as s\n"
+        "import mcls.models.searching as s\n"
         "from mcls.cli.app import main\n"
-        "search = s.Candidate.search\n"
+        "search = s.CandidateSearch.complete\n"
         "def slow(self, *rest, **settings):\n"
         "    print('searching', flush=True)\n"
         "    while True: search(self, *rest, **settings)\n"
-        "s.Candidate.search = slow\n"
+        "s.CandidateSearch.complete = slow\n"
         "main()\n"
     )
     command = [sys.executable, "-c", code, "fit", str(tmp_path / "big.csv"), "-o", str(tmp_path / "m.mcls")]

@@ -20,6 +20,7 @@ from mcls.machines.registry import MACHINES, Entry
 from mcls.models.candidates import Candidate
 from mcls.models.contest import NEAR, Standing, best_of
 from mcls.models.ranking import BEST_MACHINES, rank
+from mcls.models.searching import CandidateSearch
 from mcls.models.training_rows import TrainingRows
 from mcls.seeds import derive
 from mcls.solvers.calibration import calibrations, log_loss
@@ -177,7 +178,7 @@ def test_the_scores_that_calibrate_are_exact_after_a_certified_search(monkeypatc
     monkeypatch.setattr("mcls.evaluation.grid._THREADS_UP_TO", 100)
     rows = TrainingRows.read(X, y, folds=3, seed=0, groups=None, sample_weight=None, say=None)
     candidate = Candidate.read(rows, "oneLSM", {"gamma": [0.1, 1.0], "sigma": [1.0]}, (ERROR,))
-    found, _ = candidate.search(rows, keep_scores=True)
+    found, _ = CandidateSearch(candidate, rows, keep_scores=True).run()
     machine = OneLSM(**found.best_point)
     for (train, test), scores in zip(rows.splits, found.scores[found.best]):
         exact = machine.fit(X[train], y[train]).decision_function(X[test])

@@ -13,7 +13,7 @@ from mcls.evaluation import task
 from mcls.evaluation.folds import stratified_folds
 from mcls.evaluation.scaling import to_range
 from mcls.machines.registry import MACHINES
-from mcls.models import candidates, grids
+from mcls.models import candidates, grids, searching
 from mcls.models.selected import AS_FLAGS, IN_PYTHON
 from mcls.seeds import derive
 
@@ -139,13 +139,13 @@ def test_an_extended_search_is_the_search_of_all_its_points(machine, monkeypatch
 def test_nested_searches_the_extended_grid(monkeypatch):
     A, y = stripes(40)
     seen = []
-    outcomes = candidates.NestedFolds.outcomes
+    outcomes = searching.NestedFolds.outcomes
 
     def watched(nested, found, *rest):
         seen.append(found.points)
         return outcomes(nested, found, *rest)
 
-    monkeypatch.setattr(candidates.NestedFolds, "outcomes", watched)
+    monkeypatch.setattr(searching.NestedFolds, "outcomes", watched)
     found = select(A, y, folds=3, nested=True)
     assert found.extended
     points = found.results[list(found.best_params)].to_dict("records")
