@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from math import log
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from mcls.errors import McLsError
 from mcls.models.memory import available_bytes
@@ -84,7 +83,7 @@ class Speed:
                 value.append(time.perf_counter() - start)
                 L = np.eye(m, order="F")
                 start = time.perf_counter()
-                P = solve_triangular(L, K.T, lower=True, check_finite=False)
+                P = lapack.dtrsm(1.0, L, np.asfortranarray(K.T), lower=1)
                 lapack.dsyrk(1.0, np.asfortranarray(P))
                 operation.append(time.perf_counter() - start)
         return cls(min(value) / (rows * m), min(operation) / (2 * rows * m * m))

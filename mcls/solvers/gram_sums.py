@@ -15,7 +15,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from mcls.solvers import lapack
 from mcls.solvers.nystrom import coefficients
@@ -79,8 +78,8 @@ def sum_rows(
         step = max(1, _VALUES // m)
         for start in range(0, len(rows.X), step):
             some = slice(start, start + step)
-            Pt = solve_triangular(L, kernel(rows.X[some], Z).T, lower=True, overwrite_b=True, check_finite=False)
-            Pt = np.asfortranarray(Pt)  # (m, b)
+            Pt = np.asfortranarray(kernel(rows.X[some], Z).T)
+            Pt = lapack.dtrsm(1.0, L, Pt, lower=1, overwrite_b=1)  # (m, b)
             Y = np.zeros((Pt.shape[1], n_classes))
             Y[np.arange(len(Y)), rows.y[some]] = 1.0
             if rows.weights is not None:

@@ -13,7 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import lapack, solve_triangular
+from scipy.linalg import lapack as scipy_lapack
+
+from mcls.solvers import lapack
 
 Array = np.ndarray
 Kernel = Callable[[Array, Array], Array]
@@ -102,13 +104,13 @@ def randomly_pivoted(kernel: Kernel, X: Array, m: int, seed: int) -> Array:
         i = len(drawn)
         block = np.unique(rng.choice(n, size=min(m - i, max(1, m // _DRAWS)), p=left / total))
         columns = kernel(X, X[block]) - F[:, :i] @ F[block, :i].T  # (n, b) of what is left
-        L, pivots, rank, _ = lapack.dpstrf(columns[block], lower=1, tol=nothing)
+        L, pivots, rank, _ = scipy_lapack.dpstrf(columns[block], lower=1, tol=nothing)
         if rank == 0:
             left[block] = 0.0
             continue
         kept = pivots[:rank] - 1
         L = np.tril(L[:rank, :rank])
-        new = solve_triangular(L, columns[:, kept].T, lower=True, check_finite=False).T  # (n, rank)
+        new = lapack.dtrsm(1.0, L, np.asfortranarray(columns[:, kept].T), lower=1, overwrite_b=1).T  # (n, rank)
         F[:, i : i + rank] = new
         left -= np.einsum("ij,ij->i", new, new)
         left[block] = 0.0

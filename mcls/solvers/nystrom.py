@@ -27,7 +27,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from mcls.errors import McLsError
 from mcls.solvers import lapack
@@ -137,8 +136,7 @@ def _gram_sums(
     for start in range(0, len(X), block):
         rows = order[start : start + block]
         # Pᵀ of the block (m, b) by one triangular solve.
-        Pt = solve_triangular(L, kernel(X[rows], Z).T, lower=True, overwrite_b=True, check_finite=False)
-        Pt = np.asfortranarray(Pt)
+        Pt = lapack.dtrsm(1.0, L, np.asfortranarray(kernel(X[rows], Z).T), lower=1, overwrite_b=1)
         targets = Y[rows]
         if w is not None:
             root = np.sqrt(w[rows])
@@ -158,7 +156,7 @@ def coefficients(G: Array, R: Array, L: Array, gammas: Sequence[float]) -> Array
     G = np.tril(G)
     G += np.tril(G, -1).T
     C = np.hstack([solve_spd(add_ridge(G, gamma), R) for gamma in gammas])  # (m, γ·r)
-    beta = solve_triangular(L, C, lower=True, trans="T", check_finite=False)
+    beta = lapack.dtrsm(1.0, L, np.asfortranarray(C), lower=1, trans_a=1)
     return beta.reshape(m, len(gammas), -1).transpose(1, 0, 2)
 
 
