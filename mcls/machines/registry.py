@@ -29,10 +29,15 @@ class Tuned:
 
 @dataclass(frozen=True)
 class Entry:
-    """Options with which ``mcls fit`` tries a machine by default; where a search takes long, up to so many rows."""
+    """Options with which ``mcls fit`` tries a machine by default.
+
+    Where a search takes long, up to ``most_rows``. With more than ``as_guest_from`` it goes beyond the samples only
+    where it is far ahead on them.
+    """
 
     options: Mapping[str, Any] = field(default_factory=dict)
     most_rows: int | None = None
+    as_guest_from: int | None = None
 
 
 _POWERS, _WIDE = "2^-4..2^4", "2^-10..2^10"
@@ -170,9 +175,9 @@ for _machine in (
         auto=True,
         entries=(
             Entry(),
-            Entry({"kernel": "gaussian-standard"}, 800),
-            Entry({"kernel": "laplace-l1-standard"}, 1000),
-            Entry({"kernel": "laplace-l1-ranks"}, 2500),
+            Entry({"kernel": "gaussian-standard"}, as_guest_from=800),
+            Entry({"kernel": "laplace-l1-standard"}, as_guest_from=1000),
+            Entry({"kernel": "laplace-l1-ranks"}, as_guest_from=2500),
         ),
         many_rows={"solver": "nystrom", "n_landmarks": 4000},
         draws_with={"solver": ("nystrom",)},

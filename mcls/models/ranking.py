@@ -16,7 +16,7 @@ from mcls.evaluation.metrics import ERROR
 from mcls.evaluation.prepared_folds import Prepare
 from mcls.evaluation.protocols import five_by_two, hold_out_rows
 from mcls.evaluation.statistics import TestResult, ftest_5x2cv
-from mcls.machines.registry import MACHINES
+from mcls.machines.registry import MACHINES, Entry
 from mcls.models.candidates import Candidate, most_rows, named_machine
 from mcls.models.contest import NEAR, Standing, best_of, chosen_inside
 from mcls.models.finishing import finish, spec_with, standings_of
@@ -39,6 +39,8 @@ AUTO, BEST = "auto", "best"
 BEST_MACHINES = tuple(
     format_spec(name, entry.options) for name, machine in MACHINES.items() for entry in machine.entries
 )
+# A guest must be as far ahead as would be asked for on such a share of the rows: 2.5 standard errors.
+_FAR_AHEAD = 0.25
 #: Rows of the F-test, which searches the grid ten times per machine.
 TEST_ROWS = 1000
 
@@ -124,7 +126,7 @@ def rank(
     check_chance(data, permutations)
     able = [machine for machine, limit in limits.items() if test or limit(len(data.X)) >= len(data.rows)]
     if not test:
-        able = [machine for machine in able if len(data.rows) <= _tried_rows(machine)] or able
+        able = [name for name in able if len(data.rows) <= (_tried_as(name).most_rows or np.inf)] or able
     if len(able) < len(limits):
         data.note(
             f"with {len(data.rows)} rows to search the choice is among {len(able)} machines: {', '.join(able)}"
@@ -168,11 +170,11 @@ def rank(
     return finish(chosen.candidate, data, chosen.found, outcomes, standing, **asked), ranking
 
 
-def _tried_rows(machine: str) -> float:
-    """Up to how many rows the registry lets a machine with such options be tried beside others."""
+def _tried_as(machine: str) -> Entry:
+    """What the registry says of trying a machine with such options by default; nothing where it is not tried so."""
     entry, _, options = named_machine(machine)
-    limits = {len(e.options): e.most_rows for e in entry.entries if e.options.items() <= options.items()}
-    return (limits[max(limits)] if limits else None) or np.inf  # of several, that which says most of the options
+    known = [each for each in entry.entries if each.options.items() <= options.items()]
+    return max(known, key=lambda each: len(each.options), default=Entry())  # what says most of the options
 
 
 @dataclass
@@ -209,19 +211,26 @@ class Begun:
 def _left_by_samples(begun: list[Begun], data: TrainingRows) -> list[Begun]:
     """Take all machines through the samples; those that are far behind on one are left out from there on.
 
-    Which ones these are is decided once, by all rows of the samples, and not again inside each nested fold, like the
-    grid: they are too far behind to be chosen there.
+    Of so many rows, some machines are guests: they stay only while the others are far behind them. Which machines are
+    left out is decided once, by all rows of the samples, and not again inside each nested fold, like the grid: they
+    are too far behind to be chosen there.
     """
+    n = len(data.rows)
     for size in begun[0].candidate.sizes:
         losses = [each.sample(size) for each in begun]
         if len(begun) == 1:
             continue
-        best = losses[int(np.nanargmin([np.nanmean(of) for of in losses]))]
-        behind = [far_behind(best, of, size / len(data.rows)) for of in losses]
-        if any(behind):
-            names = ", ".join(each.candidate.machine for each, out in zip(begun, behind) if out)
-            data.note(f"far behind on {size} rows and left out: {names}")
-        begun = [each for each, out in zip(begun, behind) if not out]
+        means = np.array([np.nanmean(of) for of in losses])
+        guest = np.array([n > (_tried_as(each.candidate.machine).as_guest_from or np.inf) for each in begun])
+        best = losses[int(np.argmin(means))]
+        out = np.array([far_behind(best, of, size / n) for of in losses])
+        if guest.any() and not guest.all():
+            home = losses[int(np.argmin(np.where(guest, np.inf, means)))]
+            out |= guest & ~np.array([far_behind(of, home, _FAR_AHEAD) for of in losses])
+        if out.any():
+            names = ", ".join(each.candidate.machine for each, left in zip(begun, out) if left)
+            data.note(f"not ahead on a sample of {size} rows and left out: {names}")
+        begun = [each for each, left in zip(begun, out) if not left]
     return begun
 
 

@@ -1,9 +1,12 @@
 """The search of a candidate, and of several side by side."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from mcls.evaluation.metrics import ERROR
+from mcls.machines.registry import MACHINES
 from mcls.models import growing, ranking
 from mcls.models.candidates import Candidate
 from mcls.models.searching import CandidateSearch
@@ -70,5 +73,21 @@ def test_a_machine_far_behind_on_a_sample_is_never_searched_on_all_rows(small_sa
     assert rivals == len(ranked.machines) == 1
     assert ranked.nested
     assert shares == [80 / 240] * 3  # on the second sample there is nobody left to compare with
-    (told,) = (note for note in chosen.notes if "far behind on 80 rows" in note)
+    (told,) = (note for note in chosen.notes if "left out" in note)
     assert all(machine in told for machine in machines if machine != name)
+
+
+def test_a_guest_stays_only_where_it_is_far_ahead(small_samples, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = classes_in_rings(300)
+    entries = tuple(
+        replace(entry, as_guest_from=100 if entry.options else None) for entry in MACHINES["oneLSM"].entries
+    )
+    monkeypatch.setitem(MACHINES, "oneLSM", replace(MACHINES["oneLSM"], entries=entries))
+    machines = ["oneLSM", "oneLSM:kernel=laplace-l1-ranks"]
+    _, ranked = ranking.rank(X, y, machines=machines, folds=4, calibration="auto")
+    assert [each.machine.split(",")[0] for each in ranked.machines] == ["oneLSM"]
+    # In columns of heavy tails the few far values decide every distance; their ranks are those of X.
+    heavy = np.sinh(6 * X) * np.exp(rng.normal(size=2))
+    _, ranked = ranking.rank(heavy, y, machines=machines, folds=4, calibration="auto")
+    assert ranked.machines[0].machine.startswith("oneLSM:kernel=laplace-l1-ranks")
