@@ -94,9 +94,9 @@ class Candidate:
         ladders = {name: ladder for name, ladder in ladders.items() if name in values}
         sizes = growing.sizes_below(len(rows)) if growing.WIDTH in ladders and not data.given_folds else []
         if sizes:
-            data.note(
-                f"widths are ruled out on samples of {' and '.join(map(str, sizes))} rows, the others on {len(rows)}"
-            )
+            *first, last = map(str, sizes)
+            told = f"samples of {', '.join(first)} and {last}" if first else f"a sample of {last}"
+            data.note(f"widths are ruled out on {told} rows, the others on {len(rows)}")
         return cls(format_spec(entry.name, options), entry, estimator, task, ladders, sizes)
 
     def searched(self, found: GridResult) -> Task:

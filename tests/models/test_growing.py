@@ -86,7 +86,7 @@ def test_select_grows_and_measures_on_all_rows(monkeypatch):
     assert len(found.rows) == 240
     assert found.error <= exhaustive.error + 0.02
     assert found.results["sigma"].nunique() < exhaustive.results["sigma"].nunique()
-    assert any("60 and 120 rows" in note for note in found.notes)
+    assert any("samples of 60 and 120 rows" in note for note in found.notes)
     assert "rows" not in " ".join(selection.select(X, y, grid="paper", folds=4).notes)
 
 
