@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import sys
@@ -59,6 +60,11 @@ def from_standard_input(context: typer.Context, path: Path) -> Path:
 def tables_from_standard_input(context: typer.Context, paths: list[Path]) -> list[Path]:
     """The same for a table in several files."""
     return [from_standard_input(context, path) for path in paths]
+
+
+def in_words(text: str) -> str:
+    """A message in which standard input is called that, and not by the file that keeps it."""
+    return re.sub(rf"\S*{_PREFIX}\w+[/\\]standard-input(\.gz)?", "standard input", text)
 
 
 def _make_folder(context: typer.Context) -> Path:
