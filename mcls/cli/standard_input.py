@@ -68,7 +68,7 @@ def in_words(text: str) -> str:
 
 
 def _make_folder(context: typer.Context) -> Path:
-    """A temporary folder that goes when the command ends or is terminated; after a kill, the next command removes it."""
+    """A temporary folder that goes when the command ends or is terminated; after a kill, with the next command."""
     _clear_left_behind()
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
     context.call_on_close(lambda: shutil.rmtree(folder, ignore_errors=True))

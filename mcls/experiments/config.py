@@ -88,7 +88,7 @@ OF_TABLES = (
 
 
 class DatasetEntry(_Strict):
-    """A data set by the name of its card, or a table of the user's own by its path, where ``name`` is what it is called."""
+    """A data set by the name of its card, or a table of the user's own by its path and, if wanted, a name for it."""
 
     name: Name | None = None
     options: Options = {}

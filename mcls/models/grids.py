@@ -54,9 +54,8 @@ class Ladder:
         """The values that a check allows; none where it allows anything, and so says nothing."""
         if isinstance(check, Anything):
             return Ladder([], [], self.near)
-        allowed = {value for value in self.values if is_allowed(check, name, value)}
-        kept = ([value for value in values if value in allowed] for values in (self.values, self.start))
-        return Ladder(*kept, self.near)
+        values, start = ([v for v in some if is_allowed(check, name, v)] for some in (self.values, self.start))
+        return Ladder(values, start, self.near)
 
     def around(self, value: float, reach: int) -> list[float]:
         """The value and up to ``reach`` more on each side."""

@@ -14,7 +14,9 @@ from mcls.cli import standard_input
 from tests.command import piped
 
 QUICK = ("--machine", "oneLSM", "--grid", "sigma=1,gamma=1", "--no-nested")
-TABLE = b"a,b,kind\n" + b"".join(b"%d,%d,%s\n" % (i * 7 % 31, i * i % 7, b"xy"[i % 2 : i % 2 + 1]) for i in range(30))
+TABLE = b"a,b,kind\n" + b"".join(
+    b"%d,%d,%s\n" % (i * 7 % 31, i * i % 7, b"xy"[i % 2 : i % 2 + 1]) for i in range(30)
+)
 
 
 @pytest.fixture

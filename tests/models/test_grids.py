@@ -197,7 +197,7 @@ def test_the_choice_is_fitted_with_the_extended_value():
 class Shared(OneLSM):
     """A machine with a share, which has a check, and a depth, which has none."""
 
-    checks = {"share": Number(1e-9, 0.5, "a share of at most one half")}
+    checks = {"share": Number(1e-9, 0.5, "a share of at most one half")}  # noqa: RUF012
 
     def __init__(self, gamma=1.0, sigma=1.0, share=0.25, depth=1.0):
         super().__init__(gamma=gamma, sigma=sigma)
