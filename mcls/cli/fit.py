@@ -103,7 +103,7 @@ def fit(
         Path | None,
         typer.Option(
             metavar="COSTS.csv",
-            help="Of the metric cost: one row per true and one column per predicted class. It then also decides the "
+            help="The matrix of the metric cost: one row per true, one column per predicted class. It also decides the "
             "class: the one with the least expected cost.",
         ),
     ] = None,
@@ -156,7 +156,7 @@ def fit(
             min=0,
             max=1_000_000,
             metavar="N",
-            help="Test the chosen machine against chance: deal the classes to the rows anew N times.",
+            help="Test the chosen machine against chance: permute the classes among the rows N times.",
         ),
     ] = 0,
     folds: Annotated[
@@ -171,7 +171,7 @@ def fit(
         typer.Option(metavar="60s", help="Time that the fit may take, which chooses the number of landmarks."),
     ] = None,
     memory: Annotated[
-        str | None, typer.Option(metavar="4GB", help="Memory that the fit may take, which does so too.")
+        str | None, typer.Option(metavar="4GB", help="Memory that the fit may take, which limits that number too.")
     ] = None,
     backend: Annotated[
         Backend, typer.Option(help="Threads of this process, or a Dask cluster that reads a large table.")
@@ -197,7 +197,7 @@ def fit(
     other folds chose, and the predictions printed are those. Its interval is where the error on as many new rows will
     lie, in 95 of 100 cases. The scaling (but see --scaling) and the automatic grid with its extension still come from
     all rows, so some optimism remains. Then come the error at the chosen point, which the same folds chose and judge,
-    and that of always saying the largest class, which is the one to beat. Equal rows are counted once in every
+    and that of always predicting the largest class, which is the one to beat. Equal rows are counted once in every
     interval.
 
     A table in several files, one of more than 20,000 rows, and one with a --budget or a --memory is read piece by

@@ -178,7 +178,7 @@ class MachineEntry(_Strict):
         return self
 
     def variants(self) -> list[dict[str, Any]]:
-        """The options of each machine this entry stands for: one a labelbook."""
+        """The options of each machine this entry stands for: one per labelbook."""
         if self.labelbook is None:
             return [dict(self.options)]
         return [{"labelbook": book, **self.options} for book in self.labelbook]

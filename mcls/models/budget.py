@@ -194,7 +194,7 @@ def exact_fit_bytes(n: int) -> int:
 
 
 def available_bytes() -> int:
-    """Memory that can be had now: what the system has free, or what a container is allowed, if that is less."""
+    """Memory that is available now: what the system has free, or what a container is allowed, if that is less."""
     candidates = []
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
