@@ -28,6 +28,19 @@ class Check(Protocol):
         """Raise an ``McLsError`` unless ``value`` is one that the parameter ``name`` may have."""
 
 
+def is_allowed(check: Check, name: str, value: Any) -> bool:
+    """Whether a check lets a value pass.
+
+    >>> is_allowed(Number(0.0, 1.0), "share", 2.0)
+    False
+    """
+    try:
+        check(name, value)
+    except McLsError:
+        return False
+    return True
+
+
 def is_finite(value: Any) -> bool:
     """Whether a number fits into a float; a whole number may be too long for ``math.isfinite``."""
     return bool(abs(value) <= sys.float_info.max)

@@ -142,6 +142,7 @@ def test_a_machine_goes_through_every_command(module, tmp_path, name):
     table, model = ROOT / "datasets" / "wine.csv", tmp_path / "m.mcls"
     done("fit", table, "--target", "class", "--machine", name, "--folds", 3, "-o", model)
     assert "prediction" in done("predict", model, table)
+    assert name in done("tables", "lab", "--no-run", "--out", tmp_path / "out")
     assert done("plot", "errors", "lab", "--out", tmp_path / "out")
 
 
@@ -153,6 +154,13 @@ def test_the_labelbook_of_the_page(execute, tmp_path):
     B = execute("labelbook").corners(4, None)
     assert B.shape == (2, 4)
     assert "corners" in run(tmp_path, blocks("labelbook", "yaml")[0])
+    out = ("--out", tmp_path / "out")
+    assert "voLSSVM" in done("tables", "lab", "--no-run", *out)
+    assert done("plot", "errors", "lab", *out)
+    options = ("--dataset", "iris:sample=60", "-j", 1, *out)
+    assert "corners" in done(
+        "compare", "voLSSVM:labelbook=corners,gamma=1,sigma=1", "oneLSM:gamma=1,sigma=1", *options
+    )
     table, model = ROOT / "datasets" / "wine.csv", tmp_path / "m.mcls"
     done("fit", table, "--target", "class", "--machine", "voLSSVM:labelbook=corners", "--folds", 3, "-o", model)
     assert "prediction" in done("predict", model, table)
@@ -180,6 +188,8 @@ def test_the_protocol_of_the_page(execute, tmp_path):
     text = blocks("protocol", "yaml")[0]
     run(tmp_path, text)
     assert "`ordered`: the first rows of each class" in (tmp_path / "out/lab/summary.md").read_text()
+    assert "ordered" in done("tables", "lab", "--no-run", "--out", tmp_path / "out")
+    assert done("plot", "errors", "lab", "--out", tmp_path / "out")
     (tmp_path / "bad.yaml").write_text(text.replace("0.6", "7"))
     code, _, err = call("validate", tmp_path / "bad.yaml")
     assert (code, "between 0 and 1" in err) == (2, True)

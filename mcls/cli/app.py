@@ -21,6 +21,7 @@ from mcls.cli.plot import plot
 from mcls.cli.predict import predict
 from mcls.cli.report import report
 from mcls.cli.run import run
+from mcls.cli.standard_input import in_words
 from mcls.cli.tables import tables
 from mcls.cli.typer_app import App, UsageError, explain_usage, respect_no_color
 from mcls.cli.validate import validate
@@ -137,7 +138,7 @@ def _without_plugins(argv: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
+    return in_words(" ".join(str(error).split()))
 
 
 app.add_typer(data.app, name="data")

@@ -54,7 +54,8 @@ def compare(
     costs: Annotated[
         Path | None,
         typer.Option(
-            metavar="COSTS.csv", help="Of the metric cost: one row per true and one column per predicted class."
+            metavar="COSTS.csv",
+            help="The matrix of the metric cost: one row per true, one column per predicted class.",
         ),
     ] = None,
     rope: Annotated[

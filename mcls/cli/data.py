@@ -163,7 +163,7 @@ def fetch(
         list[str] | None, typer.Argument(help="Names of data sets.", metavar="NAME", autocompletion=dataset_names)
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Fetch every set; go on past one that cannot be had.")
+        bool, typer.Option("--all", help="Fetch every set; continue after one that cannot be fetched.")
     ] = False,
     remote: Annotated[bool, typer.Option("--remote", help="Download also what is cached or shipped.")] = False,
     mirror: Annotated[
@@ -177,7 +177,8 @@ def fetch(
 ) -> None:
     """Download data sets into the cache, checked against their cards.
 
-    Exit codes: 0 all is there, 1 with --all when a set cannot be had, 2 when a file is refused or a named set fails.
+    The exit code is 0 when all is there, 1 when --all cannot fetch some set, 2 when a file is refused or a named set
+    fails.
     """
     from mcls.data.cache import RefusedError
     from mcls.data.cards import card_names, load_card

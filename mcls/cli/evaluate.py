@@ -18,7 +18,7 @@ def evaluate(
     table: Labelled,
     picture: Annotated[
         Path | None,
-        picture_option("the confusion matrix, and of probabilities reliability and ROC"),
+        picture_option("the confusion matrix, and reliability and ROC of the probabilities"),
     ] = None,
     force: Force = False,
     strict: Strict = False,
@@ -32,7 +32,8 @@ def evaluate(
     A model with probabilities is also judged by log-loss, Brier score, area under the ROC curve (each class against
     the rest) and the error of the two most probable classes.
 
-    The error has a 95 % interval (Wilson) and stands beside that of always the training table's largest class. On the
+    The error has a 95 % interval (Wilson) and stands beside that of always predicting the training
+    table's largest class. On the
     training table itself it says nothing about new rows: the cross-validation error is printed beside it.
 
     A note tells how many rows lie far outside the range of the training table, as those in another unit do.

@@ -33,11 +33,12 @@ def explain(
     encoding: Encoding = None,
     as_json: Json = False,
 ) -> None:
-    """Print by how much the error grows when a column's values are dealt out anew among the rows.
+    """Print by how much the error grows when the values of one column are permuted among the rows.
 
     Give rows that the model has not seen. On the table that it was fitted to, machines with the same parameters are
     fitted to four fifths of the rows and asked about the others, five times, so that no row is judged by a machine
-    that knows it. A column of which another tells the same has little importance.
+    that knows it. A column whose information another column has too
+    gets little importance.
 
     Example: mcls explain flowers.mcls labelled.csv --picture importance.png
     """

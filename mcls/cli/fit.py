@@ -33,7 +33,6 @@ from mcls.cli.standard_input import tables_from_standard_input
 from mcls.errors import McLsError
 
 if TYPE_CHECKING:
-    from mcls.models.fitting import Fitted
     from mcls.models.spreading import Workers
 
 
@@ -104,7 +103,7 @@ def fit(
         Path | None,
         typer.Option(
             metavar="COSTS.csv",
-            help="Of the metric cost: one row per true and one column per predicted class. It then also decides the "
+            help="The matrix of the metric cost: one row per true, one column per predicted class. It also decides the "
             "class: the one with the least expected cost.",
         ),
     ] = None,
@@ -157,7 +156,7 @@ def fit(
             min=0,
             max=1_000_000,
             metavar="N",
-            help="Test the chosen machine against chance: deal the classes to the rows anew N times.",
+            help="Test the chosen machine against chance: permute the classes among the rows N times.",
         ),
     ] = 0,
     folds: Annotated[
@@ -172,7 +171,7 @@ def fit(
         typer.Option(metavar="60s", help="Time that the fit may take, which chooses the number of landmarks."),
     ] = None,
     memory: Annotated[
-        str | None, typer.Option(metavar="4GB", help="Memory that the fit may take, which does so too.")
+        str | None, typer.Option(metavar="4GB", help="Memory that the fit may take, which limits that number too.")
     ] = None,
     backend: Annotated[
         Backend, typer.Option(help="Threads of this process, or a Dask cluster that reads a large table.")
@@ -198,7 +197,7 @@ def fit(
     other folds chose, and the predictions printed are those. Its interval is where the error on as many new rows will
     lie, in 95 of 100 cases. The scaling (but see --scaling) and the automatic grid with its extension still come from
     all rows, so some optimism remains. Then come the error at the chosen point, which the same folds chose and judge,
-    and that of always saying the largest class, which is the one to beat. Equal rows are counted once in every
+    and that of always predicting the largest class, which is the one to beat. Equal rows are counted once in every
     interval.
 
     A table in several files, one of more than 20,000 rows, and one with a --budget or a --memory is read piece by
@@ -211,6 +210,7 @@ def fit(
     Example: mcls fit flowers.csv --target species -o flowers.mcls
     """
     from mcls.cli.documents import fit_content, print_json
+    from mcls.cli.fitted import print_fitted
     from mcls.cli.outputs import STANDARD_OUTPUT, beside, check_output, interruptible, open_output
     from mcls.cli.printing import print_note
     from mcls.cli.progress import Steps
@@ -286,7 +286,7 @@ def fit(
         if as_json:
             print_json("fit", fit_content(fitted, output))
             return
-        _print(fitted, automatic_grid=grid == "auto")
+        print_fitted(fitted, automatic_grid=grid == "auto")
         if test is not None:
             judged = judge_table(fitted.model, test, print_note)
             interval = wilson(judged.mistakes, judged.n)
@@ -308,93 +308,3 @@ def _workers(backend: Backend, scheduler: str | None, jobs: int) -> Iterator[Wor
 
     with DaskWorkers(scheduler, jobs or os.cpu_count() or 1) as workers:
         yield workers
-
-
-def _print(fitted: Fitted, automatic_grid: bool) -> None:
-    import numpy as np
-
-    from mcls.cli.printing import kind_counts, print_table
-    from mcls.errors import printable
-    from mcls.evaluation.statistics import honest_interval, wilson
-    from mcls.models.judging import show_error, show_interval, show_metrics
-    from mcls.specs import format_options
-
-    facts, found = fitted.model.facts, fitted.selection
-    columns = fitted.model.encoder.columns
-    kinds = kind_counts([column.kind for column in columns])
-
-    def interval(error: float) -> tuple[float, float]:
-        return wilson(error * found.n_independent, found.n_independent)
-
-    typer.echo(
-        f"{printable(facts.file)}: {facts.rows} rows, {len(columns)} columns ({kinds}), "
-        f"{len(facts.classes)} classes in '{printable(fitted.model.target)}'"
-    )
-    if fitted.ranking is not None:
-        titles = ["machine", "error", "95 %", "log-loss", "seconds", "parameters"]
-        rows = [
-            [
-                r.machine,
-                f"{100 * r.error:.2f}",
-                show_interval(interval(r.error)),
-                f"{r.log_loss:.4f}",
-                f"{r.seconds:.1f}",
-                _shown(r.best_params),
-            ]
-            for r in fitted.ranking.machines
-        ]
-        print_table("machines, the chosen one first; CV error in percent", titles, rows)
-        if fitted.ranking.test is not None:
-            typer.echo(f"5x2cv F-test of the best two: {fitted.ranking.verdict()}")
-    sample = f" on a sample of {len(found.rows)} of the {facts.rows} rows" * (len(found.rows) < facts.rows)
-    if found.nested_error is not None:
-        honest = show_error(
-            found.nested_error,
-            honest_interval(found.nested_error, found.n_independent, found.folds),
-            f"nested {found.folds}-fold"
-            + f", {len(found.repeat_errors)} repetitions" * (len(found.repeat_errors) > 1),
-        )
-        typer.echo(
-            f"honest error{sample} {honest}, {100 * found.error:.2f} % at the chosen point, "
-            f"{100 * facts.baseline:.2f} % for always the largest class"
-        )
-    searched = f"{len(found.rows)} of {facts.rows}" if len(found.rows) < facts.rows else str(facts.rows)
-    measured = f"{found.folds} folds, {len(found.results)} grid points, {searched} rows"
-    cv_error = show_error(found.error, facts.cv_interval, measured, "the folds that choose also judge")
-    # The baseline stands once, beside the first error.
-    baseline = f", {100 * facts.baseline:.2f} % for always the largest class" * (found.nested_error is None)
-    chosen = _shown(found.best_params) or "the parameters given"
-    typer.echo(f"{facts.machine}: CV error{sample} {cv_error}{baseline}, at {chosen}")
-    if found.nested_error is not None and len(found.repeat_errors) > 1:
-        low, high = min(found.repeat_errors), max(found.repeat_errors)
-        typer.echo(
-            f"honest error of {len(found.repeat_errors)} repetitions: {100 * low:.2f} to {100 * high:.2f} %, standard "
-            f"deviation {100 * float(np.std(found.repeat_errors, ddof=1)):.2f}"
-        )
-    if (chance := found.chance) is not None:
-        typer.echo(
-            f"against chance: p = {chance.p:.4g} ({len(chance.permuted)} permutations of the classes, whose error is "
-            f"{100 * chance.expected:.2f} % on average and {100 * min(chance.permuted):.2f} % at best)"
-        )
-    if facts.metrics:
-        typer.echo(f"chosen by {found.metric}; cross-validated: {show_metrics(found.metrics)}")
-    if found.nested_error is not None:
-        grid = "the extended grid" if found.extended else "the grid"
-        fixed = fitted.ranking is not None and not fitted.ranking.nested
-        known = {"the scaling": facts.scaling == "dataset", grid: automatic_grid, "the machine": fixed}
-        if outside := [what for what, is_known in known.items() if is_known]:
-            typer.echo(f"the honest error takes from all rows: {', '.join(outside)}")
-        if len(found.nested_machines) > 1:
-            counts = (f"{name} in {count}" for name, count in found.nested_machines.items())
-            typer.echo(f"chosen inside the folds: {', '.join(counts)}")
-    chosen = "at the parameters above" if found.nested_error is None else "parameters chosen inside each fold"
-    print_table(f"out-of-fold predictions, {chosen}", *fitted.confusion.table())
-    shown = {name: value for name, value in fitted.confusion.metrics().items() if name != "error"}
-    typer.echo(f"of these predictions: {show_metrics(shown)}")
-    options = {k: v for k, v in found.estimator.get_params(deep=False).items() if k in ("solver", "n_landmarks")}
-    if options.get("solver") == "nystrom":
-        typer.echo(f"fitted with {format_options(options)}")
-
-
-def _shown(parameters: dict[str, object]) -> str:
-    return ", ".join(f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}" for k, v in parameters.items())

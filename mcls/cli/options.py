@@ -45,7 +45,7 @@ Against = Annotated[
     typer.Option(
         "--against",
         metavar="MACHINE",
-        help="Of an experiment: test every other machine against this one.",
+        help="For an experiment: test every other machine against this one.",
         autocompletion=machine_names,
     ),
 ]
@@ -114,11 +114,17 @@ Keep = Annotated[
 ]
 Categorical = Annotated[
     list[str] | None,
-    typer.Option("--categorical", metavar="COLUMN", help="Its numbers are codes, one 0/1 feature each; repeat."),
+    typer.Option(
+        "--categorical",
+        metavar="COLUMN",
+        help="A column whose numbers are codes: one 0/1 feature per code; repeat for more.",
+    ),
 ]
 Ordinal = Annotated[
     list[str] | None,
-    typer.Option("--ordinal", metavar="COLUMN=A<B<C", help="Its texts have this order; repeat for more."),
+    typer.Option(
+        "--ordinal", metavar="COLUMN=A<B<C", help="A column whose texts have this order; repeat for more."
+    ),
 ]
 Missing = Annotated[
     str,
@@ -129,8 +135,10 @@ Missing = Annotated[
 ]
 Delimiter = Annotated[
     str | None,
-    typer.Option(metavar="CHARACTER", help="Between two cells; also comma, semicolon, tab, pipe, space."),
+    typer.Option(
+        metavar="CHARACTER", help="The character between two cells, or comma, semicolon, tab, pipe, space."
+    ),
 ]
-Decimal = Annotated[str | None, typer.Option(metavar=".|,", help="The mark before the digits of a fraction.")]
-Encoding = Annotated[str | None, typer.Option(metavar="NAME", help="Of the table's text, such as latin-1.")]
+Decimal = Annotated[str | None, typer.Option(metavar=".|,", help="The decimal mark of the numbers.")]
+Encoding = Annotated[str | None, typer.Option(metavar="NAME", help="The encoding of the text, such as latin-1.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Refuse a text that the training table did not have.")]

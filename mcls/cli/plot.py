@@ -32,14 +32,17 @@ def plot(
         typer.Option(
             "--dataset",
             metavar="NAME",
-            help="Of an experiment: this data set alone.",
+            help="For an experiment: this data set alone.",
             autocompletion=dataset_names,
         ),
     ] = None,
     machine: Annotated[
         str | None,
         typer.Option(
-            "--machine", metavar="NAME", help="Of an experiment: this machine alone.", autocompletion=machine_names
+            "--machine",
+            metavar="NAME",
+            help="For an experiment: this machine alone.",
+            autocompletion=machine_names,
         ),
     ] = None,
     replicate: Annotated[

@@ -29,13 +29,7 @@ def print_table(title: str | None, columns: Sequence[str], rows: Sequence[Sequen
     from rich.table import Table
     from rich.text import Text
 
-    made = Table(
-        title=Text(printable(title)) if title else None,
-        title_justify="left",
-        box=SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-    )
+    made = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for j, column in enumerate(columns):
         numeric = all(_is_number(row[j]) for row in rows)
         # In a narrow terminal only long words wrap; a name cut short says nothing.
@@ -56,6 +50,8 @@ def print_table(title: str | None, columns: Sequence[str], rows: Sequence[Sequen
         elif console.measure(made, options=wide).maximum >= console.width:
             made.padding = (0, 0, 0, 0)  # close up before anything wraps
             console.width = max(console.width, console.measure(made, options=wide).minimum)  # nothing is cut off
+        if title:  # on a line of its own, which is not broken at the width of the table
+            console.print(Text(printable(title), "italic"), soft_wrap=True)
         console.print(made)
 
 

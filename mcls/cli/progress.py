@@ -134,4 +134,4 @@ class CellProgress:
         if self._total:
             self._steps.__exit__()
         if self._total and self._done == self._total and not sys.stderr.isatty():
-            print(self._steps.line(), file=sys.stderr, flush=True)  # what a log shall hold
+            print(self._steps.line(), file=sys.stderr, flush=True)  # for a log

@@ -49,11 +49,14 @@ def tables(
     against: Against = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option("--metric", metavar="NAME", help="Of an experiment: this metric; repeatable."),
+        typer.Option("--metric", metavar="NAME", help="For an experiment: this metric; repeatable."),
     ] = None,
     alpha: Annotated[float, typer.Option("--alpha", metavar="A", help="Level of the tests.")] = 0.05,
     form: Annotated[
-        Format, typer.Option("--format", help="Of an experiment: print it so; all kinds are written.")
+        Format,
+        typer.Option(
+            "--format", help="For an experiment: the format that is printed; files of all formats are written."
+        ),
     ] = Format.terminal,
 ) -> None:
     """Print tables: the papers' beside the published figures, or those of any experiment.

@@ -13,7 +13,6 @@ from mcls.errors import McLsError
 from mcls.files import require_file
 
 SUFFIXES = (".pgm", ".png")
-PIXELS = 1200  # 40×30, in either orientation
 
 
 def read_faces(folder: Path) -> Table:

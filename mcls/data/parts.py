@@ -117,7 +117,7 @@ class Parts:
 def find_files(paths: Sequence[Path | str]) -> list[Path]:
     """The files that a user named: themselves, those of a folder, or those that match a pattern, in order.
 
-    Hidden files of a folder, and those that begin with an underscore, are no parts of a table.
+    Hidden files of a folder, and those that begin with an underscore, are not parts of a table.
     """
     found: list[Path] = []
     for path in map(Path, paths):

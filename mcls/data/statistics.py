@@ -70,7 +70,7 @@ class Numbers:
 
     @classmethod
     def of(cls, values: Array, start: int) -> Numbers:
-        """Of some rows."""
+        """What some rows have."""
         gaps, wild = np.isnan(values), np.isinf(values)
         known = values[~gaps & ~wild]
         steps = np.diff(values) if len(values) > 1 else np.zeros(1)
@@ -87,7 +87,7 @@ class Numbers:
         )
 
     def merged(self, other: Numbers) -> Numbers:
-        """With the rows that follow."""
+        """The same with the rows that follow."""
         steps = [of.step for of in (self, other) if of.rows > 1]
         steady = all(step == other.first - self.last for step in steps)
         return Numbers(
@@ -103,7 +103,7 @@ class Numbers:
         )
 
     def moved(self, rows: int, file: str) -> Numbers:
-        """With lines counted from an earlier row, of a file."""
+        """The same with lines counted from an earlier row of a file."""
         return replace(
             self,
             first_missing=_moved(self.first_missing, rows, file),
@@ -132,7 +132,7 @@ class Texts:
 
     @classmethod
     def of(cls, column: TextColumn, start: int, decimal: str) -> Texts:
-        """Of some rows."""
+        """What some rows have."""
         gaps = column.codes < 0
         counts = np.bincount(column.codes[~gaps], minlength=len(column.levels)).tolist()
         odd = np.array([*(parse_number(level, decimal) is None for level in column.levels), False])
@@ -147,7 +147,7 @@ class Texts:
         )
 
     def merged(self, other: Texts) -> Texts:
-        """With the rows that follow."""
+        """The same with the rows that follow."""
         levels = dict(self.levels)
         for level, rows in other.levels.items():
             levels[level] = levels.get(level, 0) + rows
@@ -160,7 +160,7 @@ class Texts:
         )
 
     def moved(self, rows: int, file: str) -> Texts:
-        """With lines counted from an earlier row, of a file."""
+        """The same with lines counted from an earlier row of a file."""
         return replace(
             self, first_missing=_moved(self.first_missing, rows, file), first=_moved(self.first, rows, file)
         )

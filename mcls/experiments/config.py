@@ -88,7 +88,7 @@ OF_TABLES = (
 
 
 class DatasetEntry(_Strict):
-    """A data set by the name of its card, or a table of the user's own by its path."""
+    """A data set by the name of its card, or a table of the user's own by its path and, if wanted, a name for it."""
 
     name: Name | None = None
     options: Options = {}
@@ -109,13 +109,12 @@ class DatasetEntry(_Strict):
 
     @model_validator(mode="after")
     def _check(self) -> DatasetEntry:
-        if (self.name is None) == (self.path is None):
-            raise McLsError(
-                "give 'name' for a data set of mcls or 'path' for a table of your own (one of the two)"
-            )
+        if self.name is None and self.path is None:
+            raise McLsError("give 'name' for a data set of mcls, or 'path' for a table of your own")
         if self.path is not None and self.options:
             raise McLsError(f"'options' belong to a data set by name; a table takes {', '.join(OF_TABLES)}")
-        if self.name is not None:
+        if self.path is None:
+            assert self.name is not None
             for field in OF_TABLES:
                 if field in self.model_fields_set:
                     raise McLsError(f"'{field}' belongs to a table by 'path'")
@@ -146,9 +145,9 @@ class DatasetEntry(_Strict):
 
     @property
     def label(self) -> str:
-        """What tables call it: the name, with the options that were given."""
+        """What tables call it: the name, with the options that were given, or that of the file."""
         if self.path is not None:
-            return Path(self.path).name.removesuffix(".gz").rsplit(".", 1)[0]
+            return self.name or Path(self.path).name.removesuffix(".gz").rsplit(".", 1)[0]
         name = str(self.name).lower()
         return f"{name}:{format_options(self.options)}" if self.options else name
 
@@ -179,7 +178,7 @@ class MachineEntry(_Strict):
         return self
 
     def variants(self) -> list[dict[str, Any]]:
-        """The options of each machine this entry stands for: one a labelbook."""
+        """The options of each machine this entry stands for: one per labelbook."""
         if self.labelbook is None:
             return [dict(self.options)]
         return [{"labelbook": book, **self.options} for book in self.labelbook]
@@ -292,7 +291,12 @@ class ExperimentConfig(_Strict):
             raise McLsError(f"'nested' adds the honest error to protocol {lacking} only")
         self._check_grid_names()
         _refuse_twice("metric", [entry.name for entry in self.metric or ()])
-        _refuse_twice("datasets", [entry.label for entry in self.datasets])
+        paths = [entry.label for entry in self.datasets if entry.path is not None]
+        _refuse_twice(
+            "datasets",
+            [entry.label for entry in self.datasets],
+            "; give each table a name of its own, such as {path: FILE.csv, name: first}" * bool(paths),
+        )
         _refuse_twice(
             "machines", [format_spec(m.name, {**o, **m.grid}) for m in self.machines for o in m.variants()]
         )
@@ -370,7 +374,7 @@ def _schema(settings: tuple[tuple[str, Callable[[Any], Any]], ...]) -> type[Expe
     return create_model("ExperimentConfig", __base__=ExperimentConfig, **fields)
 
 
-def _refuse_twice(field: str, labels: list[str]) -> None:
+def _refuse_twice(field: str, labels: list[str], advice: str = "") -> None:
     for label in labels:
         if labels.count(label) > 1:
-            raise McLsError(f"'{field}' lists {label} twice")
+            raise McLsError(f"'{field}' lists {label} twice{advice}")

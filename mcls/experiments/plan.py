@@ -56,7 +56,7 @@ class PlannedData:
 
     @classmethod
     def of(cls, data: Dataset) -> PlannedData:
-        """From the data set itself."""
+        """What the plan keeps of a data set."""
         places = {name: data.extra[name].astype(int) for name in _PLACES if name in data.extra}
         return cls(tuple(data.classes), data.y, places)
 

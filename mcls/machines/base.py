@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mcls.errors import McLsError
 from mcls.machines.calibrated import CalibratedMachine
 from mcls.machines.sweeping import Fold, Point, distinct, found_once, point_groups, refit
-from mcls.parameters import Check
+from mcls.parameters import Anything, Check
 from mcls.solvers.calibration import DECIDE
 from mcls.solvers.weights import check_class_names, check_weights, class_factors, row_weights
 
@@ -323,8 +323,8 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
 
 
 def parameter_checks(cls: type[BaseMachine]) -> dict[str, Check]:
-    """The checks of a class and its bases; parameters that a class does not take are left out."""
+    """The check of every parameter of a class, by itself and its bases; one without a check takes anything."""
     merged: dict[str, Check] = {}
     for base in reversed(cls.__mro__):
         merged |= vars(base).get("checks", {})
-    return {name: merged[name] for name in cls._get_param_names() if name in merged}
+    return {name: merged.get(name, Anything()) for name in cls._get_param_names()}

@@ -58,7 +58,7 @@ class LabelMachine(KernelMachine):
         counts = np.bincount(y, w, minlength=n_classes)
         B = label_vectors(self.labelbook, n_classes, counts)
         if self.decision == "winner" and len(B) != n_classes:
-            raise McLsError(f"decision='winner' needs one entry a class; this labelbook has {len(B)}")
+            raise McLsError(f"decision='winner' needs one entry per class; this labelbook has {len(B)}")
         return B, label_gram(self.labelbook, n_classes, counts, self.label_kernel, self.label_sigma)
 
     def _set_labels(self, y: Array, n_classes: int, w: Array | None = None) -> None:

@@ -185,7 +185,7 @@ for _machine in (
     Machine(
         "ovA",
         "mcls.machines.lsm:OvALSM",
-        "one least-squares classifier a class, each solved on its own",
+        "one least-squares classifier per class, each solved on its own",
         "honeine2013, Sec. 2 and 5.1, eq. (23)",
     ),
     Machine(
@@ -324,14 +324,14 @@ for _machine in (
     Machine(
         "svm-ovA",
         "mcls.machines.svm:SVMOvA",
-        "one C-SVC a class, against all the others",
+        "one C-SVC per class, against all the others",
         "Hsu & Lin 2002; honeine2013, Table 4",
         tuned=_SVM,
     ),
     Machine(
         "svm-ovO",
         "mcls.machines.svm:SVMOvO",
-        "one C-SVC a pair of classes, and max-wins voting",
+        "one C-SVC per pair of classes, and max-wins voting",
         "Hsu & Lin 2002; honeine2013, Table 4",
         tuned=_SVM,
     ),

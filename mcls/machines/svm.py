@@ -46,7 +46,7 @@ class _SVM(WeightedMachine, KernelMachine):
 
 
 class SVMOvA(_SVM):
-    """One C-SVC a class, trained against all the other classes.
+    """One C-SVC per class, trained against all the other classes.
 
     Machine c solves  min ½‖w‖² + C Σᵢ max(0, 1 − tᵢ(wᵀφ(xᵢ) + b)),  tᵢ = +1 in class c and −1 elsewhere;
     the class with the largest value wᵀφ(x) + b wins. LIBSVM's SMO solves the ℓ duals on one kernel matrix:
@@ -87,7 +87,7 @@ class SVMOvA(_SVM):
 
 
 class SVMOvO(_SVM):
-    """One C-SVC a pair of classes, and max-wins voting.
+    """One C-SVC per pair of classes, and max-wins voting.
 
     Each of the ℓ(ℓ−1)/2 machines sees the rows of its two classes only and casts one vote; the class with most
     votes wins, the first of equal ones (LIBSVM's rule). The scores are the votes; with two classes, the margin.

@@ -76,7 +76,7 @@ class VoRLS(VectorMachine):
         G = L_yy ∘ (K·K),   dⱼ = Σᵢ yᵢᵀyⱼ κᵢⱼ,   H = L_yy ∘ K,   [L_yy]ᵢⱼ = yᵢᵀyⱼ.
 
     G + γH is singular whenever K is: a ridge of 1e-10 of its largest diagonal entry is added. One
-    factorisation, n³/3 operations, whatever the number of classes (orthogonal labels: one system a class).
+    factorisation, n³/3 operations, whatever the number of classes (orthogonal labels: one system per class).
 
     Parameters
     ----------

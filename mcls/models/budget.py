@@ -1,4 +1,6 @@
-"""How many landmarks a time and a memory allow: a cost model whose speeds are measured before it is used.
+"""How much memory there is and an exact fit needs; how many landmarks a time and a memory allow.
+
+The latter is a cost model whose speeds are measured before it is used.
 
 With n rows, k folds, ℓ classes, γ strengths and m landmarks, one kernel takes
 
@@ -9,16 +11,17 @@ and the memory for k Gram matrices, for what of them is being added up, and for 
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import log
+from pathlib import Path
 
 import numpy as np
 
 from mcls.errors import McLsError
-from mcls.models.memory import available_bytes
 from mcls.solvers import lapack
 from mcls.solvers.gram_sums import FAN
 from mcls.threads import blas_threads
@@ -36,6 +39,10 @@ STEPS = 6
 #: Bytes of Python, its libraries and the sample of rows.
 _BASE = 500 * 2**20
 _BLOCK = 4 * 8 * 2**22  # bytes of kernel values that one thread works on
+#: The kernel matrix, the ridge added to a copy of it, and its Cholesky factor: three matrices at the worst moment,
+#: and two blocks of their columns while the factor is made.
+MATRICES = 3
+COLUMNS = 2 * 2048
 _UNITS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 _SIZES = {"MB": 1e6, "GB": 1e9, "TB": 1e12, "M": 1e6, "G": 1e9}
 
@@ -179,3 +186,26 @@ def choose_landmarks(
         f"the time that is left of --budget ({max(seconds, 0):.0f} s) is too little for {LANDMARKS[0]} landmarks, "
         f"which need about {needed:.0f} s more: give a longer one, or fewer rows"
     )
+
+
+def exact_fit_bytes(n: int) -> int:
+    """Bytes that fitting a kernel machine exactly to n rows takes at its worst moment."""
+    return 8 * n * (MATRICES * n + COLUMNS)
+
+
+def available_bytes() -> int:
+    """Memory that is available now: what the system has free, or what a container is allowed, if that is less."""
+    candidates = []
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        candidates += [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")]
+    except (OSError, ValueError, IndexError):
+        pass
+    for limit in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        try:
+            candidates.append(int(Path(limit).read_text(encoding="ascii")))
+        except (OSError, ValueError):  # no such file, or "max"
+            continue
+    if not candidates:
+        candidates.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    return min(candidates)

@@ -30,8 +30,8 @@ from mcls.machines.base import BaseMachine
 from mcls.machines.foreign import as_machine
 from mcls.machines.registry import MACHINES, Machine, get_machine
 from mcls.models import grids, growing
+from mcls.models.budget import available_bytes, exact_fit_bytes
 from mcls.models.grids import Ladder
-from mcls.models.memory import available_bytes, exact_fit_bytes
 from mcls.models.training_rows import SWEEP_ROWS, Say, TrainingRows
 from mcls.seeds import derive
 from mcls.specs import format_options, format_spec, parse_spec

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shlex
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 
 from mcls.data.dataset import Dataset
 from mcls.data.encoder import Reading
@@ -26,12 +28,13 @@ from mcls.evaluation.statistics import wilson
 from mcls.evaluation.task import named_weights
 from mcls.machines.base import BaseMachine
 from mcls.machines.registry import get_machine
+from mcls.models.candidates import named_machine
 from mcls.models.judging import Confusion
 from mcls.models.large import Settings, fit_large, why_not
 from mcls.models.ranking import AUTO, AUTO_MACHINES, BEST, BEST_MACHINES, Ranking, rank
 from mcls.models.selected import AS_FLAGS, Selection
 from mcls.models.selection import select
-from mcls.models.skops_files import require_skops
+from mcls.models.skops_files import dump_skops, require_skops
 from mcls.models.spreading import Workers
 from mcls.models.state import check_labelbook, machine_class
 from mcls.models.table import Facts, TableModel
@@ -42,6 +45,7 @@ from mcls.specs import format_spec, parse_spec
 _ONLY_SKLEARN = "a .skops file holds machines of scikit-learn only"
 #: Rows that the columns of the honest error are learnt from: all, or those that each fold trains on.
 SCALINGS = ("dataset", "fold")
+_REHEARSAL = 100  # rows on which it is tried out whether a classifier of scikit-learn can be saved
 
 
 class Fitted(NamedTuple):
@@ -117,7 +121,7 @@ def fit_table(
     settings |= {"calibration": calibration, "scaling": scaling}
     settings |= {"repeats": repeats, "permutations": permutations}
     settings |= {"say": say, "on_step": on_step, "advice": AS_FLAGS}
-    return fit_columns(read, path, machine, grid, rules, **settings)
+    return fit_columns(read, path, machine, grid, rules, skops=skops, **settings)
 
 
 def check_machine(machine: str, grid: Any, class_weight: str | None = None, skops: bool = False) -> None:
@@ -163,6 +167,7 @@ def fit_columns(
     group: str | None = None,
     weight: str | None = None,
     scaling: str | None = None,
+    skops: bool = False,
     **settings: Any,
 ) -> Fitted:
     """Fit a machine to columns that are read; see ``fit_table``, and ``mcls.select`` for the ``settings``."""
@@ -192,6 +197,8 @@ def fit_columns(
     if scaling == "fold":
         settings["prepare"] = lambda train: features_learnt_from(encoder, values, train)
     y = np.array(labels.levels)[labels.codes]
+    if skops:
+        _rehearse(named_machine(machine)[1], X, y)
     ranking = None
     if several(machine):
         machines = [_weighing(name, class_weight) for name in several(machine)]
@@ -261,3 +268,19 @@ def _check_savable(machine: str, skops: bool) -> None:
         raise McLsError(f"{_ONLY_SKLEARN}; give a file that ends in .mcls for {name}")
     machine_class(type(made).__name__)
     check_labelbook(options.get("labelbook"))
+
+
+def _rehearse(classifier: Any, X: np.ndarray, y: np.ndarray) -> None:
+    """Refuse before the work a classifier that no file will hold: what it consists of shows once it is fitted.
+
+    Few rows are enough for that; one that cannot learn from so few is left to the fit itself.
+    """
+    some = np.random.default_rng(0).permutation(len(y))[:_REHEARSAL]
+    rows = np.union1d(np.unique(y, return_index=True)[1], some)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            fitted = clone(classifier).fit(X[rows], y[rows])
+        except ValueError:
+            return
+    dump_skops(fitted)

@@ -13,7 +13,9 @@ import numpy as np
 from mcls.errors import McLsError, unknown_name
 from mcls.evaluation.grid_result import GridResult, choose, smallest
 from mcls.kernels import COLUMN_KERNELS, RADIAL, squared_distances
+from mcls.machines.base import BaseMachine, parameter_checks
 from mcls.machines.registry import Machine
+from mcls.parameters import Anything, Check, is_allowed
 from mcls.seeds import derive
 from mcls.specs import parse_spec, split_grid
 
@@ -48,6 +50,13 @@ class Ladder:
         inner = exponents[(exponents >= start[0]) & (exponents <= start[1])]
         return cls((2.0**exponents).tolist(), (2.0**inner).tolist(), near)
 
+    def within(self, name: str, check: Check) -> Ladder:
+        """The values that a check allows; none where it allows anything, and so says nothing."""
+        if isinstance(check, Anything):
+            return Ladder([], [], self.near)
+        values, start = ([v for v in some if is_allowed(check, name, v)] for some in (self.values, self.start))
+        return Ladder(values, start, self.near)
+
     def around(self, value: float, reach: int) -> list[float]:
         """The value and up to ``reach`` more on each side."""
         at = self.values.index(value)
@@ -68,10 +77,12 @@ def ladders(entry: Machine, X: Array, seed: int = 0, kernel: Any = "gaussian") -
 
     ``sigma`` starts with nine steps from 1/16 to 4 times the median distance between two rows, in the columns that the
     kernel sees, and may go from 1/128 to 32 times. A parameter that regularises (``Machine.smoother`` says in which
-    direction) starts with 2^-10 to 2^4 and may go from 2^-30 to 2^14, or the reciprocals where smaller is smoother. Any
-    other has no ladder and keeps the registry's values.
+    direction) starts with 2^-10 to 2^4 and may go from 2^-30 to 2^14, or the reciprocals where smaller is smoother. Of
+    these, only values that the parameter's check allows are kept. Any other has no ladder and keeps the registry's
+    values, and so has one without a check: nobody but its author knows what else it may be.
     """
     made: dict[str, Ladder] = {}
+    checks = parameter_checks(entry.cls) if issubclass(entry.cls, BaseMachine) else {}
     for name in entry.grid:
         if name == "sigma":
             unit = median_distance(X, seed, kernel)
@@ -80,7 +91,8 @@ def ladders(entry: Machine, X: Array, seed: int = 0, kernel: Any = "gaussian") -
             )
         elif name in entry.smoother and isinstance(entry.grid[name], str):  # a list holds for any data
             made[name] = STRENGTHS[entry.smoother[name]]
-    return made
+    kept = {name: ladder.within(name, checks.get(name, Anything())) for name, ladder in made.items()}
+    return {name: ladder for name, ladder in kept.items() if ladder.start}
 
 
 def median_distance(X: Array, seed: int = 0, kernel: Any = "gaussian") -> float:

@@ -69,7 +69,7 @@ class Progress:
         return self._values[stage], own
 
     def put(self, stage: str, values: Any, arrays: Mapping[str, Array], instead_of: str | None = None) -> None:
-        """Keep what a stage has found, in the place of an earlier one; a full disk is no reason to stop."""
+        """Keep what a stage has found, in the place of an earlier one; a full disk does not stop it."""
         if instead_of is not None:
             self._values.pop(instead_of, None)
             self._arrays = {n: a for n, a in self._arrays.items() if not n.startswith(f"{instead_of}/")}

@@ -41,7 +41,7 @@ def find_machine(name: str) -> Machine:
                     "file holds numbers and text only; mcls compare and mcls run judge it without a model"
                 )
             return machine
-    raise McLsError(f"{str(name)[:80]!r} is no machine of this mcls")
+    raise McLsError(f"{str(name)[:80]!r} is not a machine of this mcls")
 
 
 def check_labelbook(book: Any) -> None:
@@ -85,7 +85,7 @@ def decode_state(state: Any, arrays: list[Array]) -> tuple[str, dict[str, Any], 
     find_machine(name)
     for key in state["fitted"]:
         if not key.isidentifier() or not key.endswith("_") or key.startswith("_"):
-            raise McLsError(f"{key[:80]!r} is no fitted attribute")
+            raise McLsError(f"{key[:80]!r} is not a fitted attribute")
     params, fitted = (
         {key: _decode(value, arrays) for key, value in state[part].items()} for part in ("params", "fitted")
     )
@@ -95,7 +95,7 @@ def decode_state(state: Any, arrays: list[Array]) -> tuple[str, dict[str, Any], 
 
 
 def from_state(state: Any, arrays: list[Array]) -> Any:
-    """Make the machine again. Raises all sorts of errors on values that are no state; see ``saving.load``."""
+    """Make the machine again. Raises all sorts of errors on values that are not a state; see ``saving.load``."""
     name, params, fitted = decode_state(state, arrays)
     cls = machine_class(name)
     unknown = set(params) - set(cls._get_param_names())

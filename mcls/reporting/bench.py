@@ -6,7 +6,7 @@ import csv
 import json
 from pathlib import Path
 
-from mcls.reporting.paper import named_machine
+from mcls.reporting.paper import computer
 from mcls.reporting.table import Entry, Table, make, words
 
 _NUMBERS = ("seconds", "peer seconds", "ratio")
@@ -32,7 +32,7 @@ def bench_table(folder: Path, quick: bool) -> Table | None:
     ]
     if (folder / "environment.json").is_file():
         environment = json.loads((folder / "environment.json").read_text(encoding="utf-8"))
-        notes.append(f"Measured on {named_machine(environment)}, one BLAS thread.")
+        notes.append(f"Measured on {computer(environment)}, one BLAS thread.")
     entries = [[_entry(column, row.get(column, "")) for column in columns] for row in rows]
     return make("performance-bench", "performance: measured against peers", columns, entries, notes, quick)
 

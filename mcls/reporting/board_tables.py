@@ -113,10 +113,8 @@ def _metric_notes(board: Board, metric: Metric, reference: str | None, ranked: b
     notes = [f"{metric.name}: {metric.summary}; {metric.direction} is better. Bold: the best mean of a data set."]
     for protocol in board.protocols:
         if protocol in PROTOCOLS:
-            optimistic = (
-                "; the same folds choose and judge, so it is optimistic" if PROTOCOLS[protocol].honest else ""
-            )
-            notes.append(f"Protocol {protocol}: {PROTOCOLS[protocol].summary}{optimistic}.")
+            why = ", since the same folds choose and judge" if PROTOCOLS[protocol].honest else ""
+            notes.append(f"Protocol {protocol}: {PROTOCOLS[protocol].summary}{why}.")
     if reference is not None:
         notes.append(
             f"⁺ significantly better and ⁻ significantly worse than {reference}: {_test_name(board)}, "

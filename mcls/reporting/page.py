@@ -16,7 +16,7 @@ from typing import Any
 
 from mcls.experiments.store import write_file
 from mcls.reporting.bench import bench_table
-from mcls.reporting.paper import Paper, named_machine
+from mcls.reporting.paper import Paper, computer
 from mcls.reporting.plots import PLOTS
 from mcls.reporting.plots.style import DPI
 from mcls.reporting.studies import Studies, Study, StudyRow
@@ -168,4 +168,4 @@ def environments_of(studies: Sequence[Study]) -> Iterator[tuple[str, str, str]]:
         for text in sorted(json.dumps(each, indent=1, sort_keys=True) for each in different.values()):
             seen.setdefault(text, []).append(study.name)
     for text, names in seen.items():
-        yield named_machine(json.loads(text)), ", ".join(names), text
+        yield computer(json.loads(text)), ", ".join(names), text

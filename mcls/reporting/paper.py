@@ -86,11 +86,11 @@ def processors(figures: Sequence[StudyRow]) -> list[str]:
     for each in figures:
         for record in each.records:
             if record is not None:
-                seen[named_machine(record["environment"])] = None
+                seen[computer(record["environment"])] = None
     return [f"Measured on {' and '.join(seen)}, one cell at a time, one BLAS thread."] if seen else []
 
 
-def named_machine(environment: dict[str, Any]) -> str:
+def computer(environment: dict[str, Any]) -> str:
     """The machine of an environment in a few words."""
     blas: dict[str, Any] = next((x for x in environment["libraries"] if x["user_api"] == "blas"), {})
     library = f"{blas.get('internal_api', 'BLAS')} {blas.get('version') or ''}".strip()

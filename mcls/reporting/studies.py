@@ -65,7 +65,7 @@ class StudyRow:
 
     @cached_property
     def records(self) -> list[Record | None]:
-        """What the store holds for each cell of the protocol; None where that is no result."""
+        """What the store holds for each cell of the protocol; None where that is not a result."""
         return [self.store.result(cell) for cell in self.row.cells]
 
     @cached_property

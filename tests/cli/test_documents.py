@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import re
 from pathlib import Path
 
 import pytest
 
-from mcls.cli.app import main
 from mcls.resources import datasets_dir
+
+from ..command import call
 
 IRIS = datasets_dir() / "iris.csv"
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "json.md").read_text(encoding="utf-8")
@@ -20,13 +19,6 @@ KEYS = {
     for line in PAGE.splitlines()
     if line.startswith("| `mcls.")
 }
-
-
-def call(*args):
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as end:
-        main([str(arg) for arg in args])
-    return end.value.code, out.getvalue(), err.getvalue()
 
 
 @pytest.fixture(scope="module")

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-
 import numpy as np
 import pytest
 from sklearn.inspection import permutation_importance
 
-from mcls.cli.app import main
 from mcls.errors import McLsError
 from mcls.models.explaining import explain_table
 from mcls.models.fitting import fit_table
 
+from ..command import call
+
 POINT = "oneLSM:gamma=0.1,sigma=1"
-
-
-def call(*args):
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as end:
-        main([str(arg) for arg in args])
-    return end.value.code, out.getvalue(), err.getvalue()
 
 
 @pytest.fixture(scope="module")

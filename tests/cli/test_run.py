@@ -21,6 +21,7 @@ from mcls.experiments.records import encode
 from mcls.experiments.runner import compute
 
 from ..command import call
+from ..rich_config import RICH
 
 MAIN = "from mcls.cli.app import main; main()"
 SMALL = """\
@@ -231,31 +232,6 @@ def test_bad_input_is_one_line_and_exit_code_2(args, expected, tmp_path, monkeyp
 
 # Mutated configs ------------------------------------------------------------------------------------------
 
-RICH = {
-    "name": "lab",
-    "description": "a rich one",
-    "datasets": ["iris", {"name": "iris", "options": {"sample": 60, "seed": 1}}],
-    "machines": [
-        "oneLSM",
-        "voLSSVM:labelbook=pm1",
-        {
-            "name": "voRLS-f",
-            "labelbook": ["pm1", "mincorr"],
-            "options": {"decision": "nearest"},
-            "grid": {"gamma": 1},
-        },
-    ],
-    "protocol": "published",
-    "folds": 3,
-    "nested": 1,
-    "inner_folds": 3,
-    "grid": {"gamma": "2^-1..2^1", "sigma": [0.5, 2]},
-    "scaling": "fold",
-    "seed": 7,
-    "replicates": 2,
-    "engine": "fast",
-    "timing": False,
-}
 FIELDS = {*schema().model_fields, *DatasetEntry.model_fields, *MachineEntry.model_fields}
 
 junk = st.one_of(

@@ -138,9 +138,10 @@ def test_settings_by_protocol():
         (BASE + "1: 2", "lab.yaml:3: '1' is not the name of a field"),
         ("datasets: iris\nmachines: [oneLSM, oneLSM]", "'machines' lists oneLSM twice"),
         ("datasets: [iris, iris]\nmachines: oneLSM", "'datasets' lists iris twice"),
+        ("datasets: {missing: impute}\nmachines: oneLSM", "datasets[0]: give 'name' for a data set of mcls, or"),
         (
-            "datasets: {name: iris, path: x.csv}\nmachines: oneLSM",
-            "datasets[0]: give 'name' for a data set of mcls or",
+            "datasets: [a/x.csv, b/x.csv]\nmachines: oneLSM",
+            "'datasets' lists x twice; give each table a name of its own",
         ),
         ("datasets: {name: iris, header: true}\nmachines: oneLSM", "datasets[0]: 'header' belongs to a table by"),
         ("datasets: {name: iris, drop: id}\nmachines: oneLSM", "datasets[0]: 'drop' belongs to a table by"),

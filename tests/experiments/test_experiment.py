@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from mcls.errors import McLsError
+from mcls.experiments import layout
 from mcls.experiments.experiment import Experiment
 from mcls.experiments.loading import load_config
 
@@ -78,3 +79,23 @@ def test_a_run_clears_what_killed_ones_left_half_written_long_ago(tmp_path):
     experiment.run()  # nothing is left to write
     for folder in (experiment.folder, experiment.store.folder):
         assert [path.name for path in folder.glob(".mcls-*")] == [".mcls-1.tmp"]
+
+
+def test_two_tables_of_one_file_name_stand_together(tmp_path):
+    for folder, shift in (("north", 0.0), ("south", 0.5)):
+        (tmp_path / folder).mkdir()
+        rows = [f"{i % 7 + shift},{i * i % 11},{'ab'[i % 2]}\n" for i in range(40)]
+        (tmp_path / folder / "soils.csv").write_text("x,y,kind\n" + "".join(rows))
+    (tmp_path / "two.yaml").write_text(
+        "datasets:\n- {path: north/soils.csv, name: north}\n- {path: south/soils.csv}\n"
+        "machines: oneLSM\ngrid: {gamma: 1, sigma: 1}\nfolds: 3\nreplicates: 1\n"
+    )
+    plan = layout.plan(load_config(tmp_path / "two.yaml"), tmp_path)
+    assert [row.dataset for row in plan.rows] == ["north", "soils"]
+    assert len({row.cells[0].key for row in plan.rows}) == 2
+    other = (tmp_path / "two.yaml").read_text().replace("name: north", "name: other")
+    (tmp_path / "two.yaml").write_text(other)
+    again = layout.plan(load_config(tmp_path / "two.yaml"), tmp_path)
+    assert [row.cells[0].key for row in again.rows] == [
+        row.cells[0].key for row in plan.rows
+    ]  # a name is no result

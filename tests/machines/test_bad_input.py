@@ -163,7 +163,7 @@ def test_unknown_options_are_refused(name, parameter):
 
 
 def test_winner_needs_one_entry_a_class():
-    with pytest.raises(ValueError, match="one entry a class"):
+    with pytest.raises(ValueError, match="one entry per class"):
         MACHINES["oneLSM"].create(labelbook="mincorr", decision="winner").fit(X, y)
     with pytest.raises(ValueError, match="label kernel"):
         MACHINES["oneLSM"].create(label_kernel="gaussian", decision="winner").fit(X, y)

@@ -16,7 +16,7 @@ from mcls.evaluation.folds import equal_rows, stratified_folds
 from mcls.evaluation.scaling import to_range
 from mcls.evaluation.task import Task
 from mcls.machines.registry import MACHINES
-from mcls.models import candidates, memory, ranking
+from mcls.models import budget, candidates, ranking
 from mcls.seeds import derive
 
 IRIS = load_dataset("iris")
@@ -42,7 +42,7 @@ def few_landmarks(monkeypatch, count):
 
 
 def test_onelsm_goes_to_landmarks_when_its_matrix_does_not_fit(monkeypatch):
-    monkeypatch.setattr(candidates, "available_bytes", lambda: memory.exact_fit_bytes(149))
+    monkeypatch.setattr(candidates, "available_bytes", lambda: budget.exact_fit_bytes(149))
     few_landmarks(monkeypatch, 40)
     found = select(X, Y, grid=GRID)
     assert found.estimator.solver == "nystrom"
@@ -67,7 +67,7 @@ def errors_of(found):
 @pytest.mark.parametrize("given", ["oneLSM:solver=nystrom,n_landmarks=6", "oneLSM"])
 def test_the_error_is_that_of_the_landmark_machine_which_is_saved(given, monkeypatch):
     if given == "oneLSM":  # where memory makes landmarks of it
-        monkeypatch.setattr(candidates, "available_bytes", lambda: memory.exact_fit_bytes(149))
+        monkeypatch.setattr(candidates, "available_bytes", lambda: budget.exact_fit_bytes(149))
         few_landmarks(monkeypatch, 6)
     found = select(X, Y, given, GRID, folds=3, nested=True)
     assert len(found.estimator.X_fit_) == 6
@@ -103,8 +103,8 @@ def test_a_solver_is_no_parameter_to_tune():
 
 
 def test_twenty_thousand_rows_fit_in_sixteen_gigabytes():
-    assert memory.exact_fit_bytes(20_000) < 16e9
-    assert memory.available_bytes() > 0
+    assert budget.exact_fit_bytes(20_000) < 16e9
+    assert budget.available_bytes() > 0
 
 
 # Probabilities ------------------------------------------------------------------------------------------------

@@ -8,13 +8,16 @@ from scipy.spatial.distance import pdist
 
 from mcls import OneLSM, select
 from mcls.data import load_dataset
+from mcls.errors import McLsError
 from mcls.evaluation import grid as evaluation
 from mcls.evaluation import task
 from mcls.evaluation.folds import stratified_folds
+from mcls.evaluation.parameter_grids import check_values
 from mcls.evaluation.scaling import to_range
-from mcls.machines.registry import MACHINES
+from mcls.machines.registry import MACHINES, Machine, Tuned
 from mcls.models import candidates, grids, searching
 from mcls.models.selected import AS_FLAGS, IN_PYTHON
+from mcls.parameters import Number
 from mcls.seeds import derive
 
 IRIS = load_dataset("iris")
@@ -189,3 +192,30 @@ def test_the_choice_is_fitted_with_the_extended_value():
     found = select(A, y, folds=5)
     again = OneLSM(**found.best_params).fit(A, y)
     assert np.array_equal(found.estimator.decision_function(A), again.decision_function(A))
+
+
+class Shared(OneLSM):
+    """A machine with a share, which has a check, and a depth, which has none."""
+
+    checks = {"share": Number(1e-9, 0.5, "a share of at most one half")}  # noqa: RUF012
+
+    def __init__(self, gamma=1.0, sigma=1.0, share=0.25, depth=1.0):
+        super().__init__(gamma=gamma, sigma=sigma)
+        self.share, self.depth = share, depth
+
+
+def test_an_automatic_grid_stays_within_what_the_checks_allow(monkeypatch):
+    tuned = {"gamma": Tuned("2^-4..2^4"), "share": Tuned("2^-3..2^-1"), "depth": Tuned("2^0..2^1")}
+    entry = Machine("shared", f"{__name__}:Shared", "", "", tuned=tuned)
+    made = grids.ladders(entry, X)
+    assert set(made) == {"gamma", "share"}  # what depth may be, nobody but its author knows
+    assert made["share"].start == [2.0**e for e in range(-10, 0, 2)]
+    assert made["share"].values == [2.0**e for e in range(-28, 0, 2)]
+    assert made["gamma"].values[-1] == 2.0**14
+    check_values(Shared(), {"depth": [3.0], "share": [0.5]})
+    with pytest.raises(McLsError, match="a share of at most one half"):
+        check_values(Shared(), {"share": [0.75]})
+    monkeypatch.setitem(MACHINES, "shared", entry)
+    found = select(X[::3], Y[::3], machine="shared:gamma=1", folds=3, nested=False)
+    assert set(found.results["depth"]) == {1.0, 2.0}
+    assert found.results["share"].max() == 0.25

@@ -105,6 +105,13 @@ def test_which_file_holds_which_machine(table, tmp_path, monkeypatch):
     assert not (tmp_path / "m.skops").exists()
 
 
+def test_a_type_that_skops_does_not_trust_is_refused_before_the_search(table, tmp_path, monkeypatch):
+    monkeypatch.setattr("mcls.models.fitting.select", lambda *_, **__: pytest.fail("the search has begun"))
+    code, _, err = fit(table, tmp_path / "m.skops", "sk:RandomForestClassifier:n_estimators=5")
+    assert code == 2
+    assert "which skops does not trust" in err
+
+
 def test_a_table_model_whose_parts_do_not_fit_is_refused(tmp_path):
     import skops.io
 

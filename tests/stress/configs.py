@@ -5,46 +5,18 @@ from __future__ import annotations
 import json
 import random
 from copy import deepcopy
-from typing import Any
 
 import yaml
 
 from mcls.resources import configs_dir
 
+from .. import rich_config
 from .attack import Tally
 from .inputs import Mutated, judged
 from .mutate import changed, damaged, text
 from .places import Place
 
-RICH: dict[str, Any] = {
-    "name": "lab",
-    "description": "a rich one",
-    "datasets": [
-        "iris",
-        {"name": "iris", "options": {"sample": 60, "seed": 1}},
-        {"path": "t.csv", "target": "kind"},
-    ],
-    "machines": [
-        "oneLSM",
-        "voLSSVM:labelbook=pm1",
-        {
-            "name": "voRLS-f",
-            "labelbook": ["pm1", "mincorr"],
-            "options": {"decision": "nearest"},
-            "grid": {"gamma": 1},
-        },
-    ],
-    "protocol": "published",
-    "folds": 3,
-    "nested": 1,
-    "inner_folds": 3,
-    "grid": {"gamma": "2^-1..2^1", "sigma": [0.5, 2]},
-    "scaling": "fold",
-    "seed": 7,
-    "replicates": 2,
-    "engine": "fast",
-    "timing": False,
-}
+RICH = {**rich_config.RICH, "datasets": [*rich_config.RICH["datasets"], {"path": "t.csv", "target": "kind"}]}
 _DARK = (
     b"&a [*a]\n",
     b"a: &a [x]\nb: *a\n",

@@ -36,6 +36,7 @@ from mcls.evaluation.metrics import ERROR
 from mcls.evaluation.scoring import mean_over_folds
 from mcls.evaluation.task import Task
 from mcls.seeds import derive
+from mcls.terminal import counted
 
 Array = np.ndarray
 Fold = tuple[Array, Array]
@@ -267,7 +268,12 @@ def judge_split(task: Task, X: Array, split: Fold, inner_folds: Any, seed: int, 
 
 
 def _inner(task: Task, rows: Array, inner_folds: Any, seed: int) -> list[Fold]:
-    return make_folds(task.y[rows], inner_folds, seed, groups_of(task.groups, rows))
+    try:
+        return make_folds(task.y[rows], inner_folds, seed, groups_of(task.groups, rows))
+    except McLsError as error:
+        raise McLsError(
+            f"the honest error splits the {counted(len(rows), 'training row')} of a fold again, and {error}"
+        ) from None
 
 
 def metric_fields(task: Task, splits: Sequence[Mapping[str, float]]) -> Result:
