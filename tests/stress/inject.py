@@ -14,6 +14,7 @@ import io
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -49,7 +50,8 @@ class Injector:
         self.roots = tuple(os.path.realpath(root) + os.sep for root in roots)
         self.at, self.action, self.note = at, action, note
         self.count = 0
-        self._busy = False
+        self._counting = threading.Lock()
+        self._inside = threading.local()  # steps of another thread count, whatever this one does
 
     def install(self) -> None:
         """See every call of this process from now on."""
@@ -99,17 +101,28 @@ class Injector:
             if paths:
                 self.step(event, paths[-1])
 
+    @property
+    def _busy(self) -> bool:
+        """Whether this thread is within a step already."""
+        return getattr(self._inside, "busy", False)
+
+    @_busy.setter
+    def _busy(self, busy: bool) -> None:
+        self._inside.busy = busy
+
     def step(self, what: str, path: str, part: Callable[[Any], object] | None = None, data: Any = None) -> None:
         """Take note of one call, and act if it is the one; of a write, half is written first."""
         if self._busy or not path.startswith(self.roots):
             return
         self._busy = True
         try:
-            self.count += 1
+            with self._counting:
+                self.count += 1
+                place = self.count
             if self.note:
                 self.note(f"{what} {path}")
-            later = self.action == "full" and 0 < self.at < self.count and what in _NEEDS_ROOM
-            if self.count != self.at and not later:
+            later = self.action == "full" and 0 < self.at < place and what in _NEEDS_ROOM
+            if place != self.at and not later:
                 return
             if part is not None and self.action in ("torn", "full", "broken"):
                 part(memoryview(data).cast("B")[: len(data) // 2])
