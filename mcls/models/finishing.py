@@ -13,14 +13,14 @@ import numpy as np
 
 from mcls.evaluation.conformal import ConformalSets
 from mcls.evaluation.grid_result import GridResult
-from mcls.evaluation.metrics import ERROR, Metric
+from mcls.evaluation.metrics import ERROR
 from mcls.evaluation.permutations import Decide, permutation_test
 from mcls.evaluation.protocols import Outcome
 from mcls.evaluation.scoring import mean_over_folds
 from mcls.models import grids
 from mcls.models.candidates import Candidate, certifies
 from mcls.models.closeness import closeness_notes
-from mcls.models.contest import Standing, standings
+from mcls.models.contest import Judged, Standing
 from mcls.models.selected import Selection
 from mcls.models.training_rows import Say, TrainingRows
 from mcls.solvers.calibration import DECIDE, calibrate
@@ -33,15 +33,13 @@ Array = np.ndarray
 _MAP_FOLDS = 5
 
 
-def standings_of(
-    found: GridResult, data: TrainingRows, metrics: Sequence[Metric], calibration: str | None, either: bool = True
-) -> list[Standing]:
-    """The ways to decide at the chosen point of a search, judged by its folds; rows in the order of ``tested``."""
+def judged_at_best(found: GridResult, data: TrainingRows) -> Judged:
+    """The scores at the chosen point of a search, to be judged by its folds; rows in the order of ``tested``."""
     tested, order = in_order(found)
     folds = np.repeat(np.arange(len(found.tests)), [len(test) for test in found.tests])[order]
     F, y = np.concatenate(found.scores[found.best])[order], data.codes[data.rows[tested]]
     w = None if data.weights is None else data.weights[data.rows[tested]]
-    return standings(F, y, folds, _map_folds(found, tested), w, metrics, calibration, either)
+    return Judged(F, y, folds, _map_folds(found, tested), w)
 
 
 def in_order(found: GridResult) -> tuple[Array, Array]:

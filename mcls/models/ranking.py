@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,8 @@ from mcls.evaluation.protocols import five_by_two, hold_out_rows
 from mcls.evaluation.statistics import TestResult, ftest_5x2cv
 from mcls.machines.registry import MACHINES
 from mcls.models.candidates import Candidate, most_rows, named_machine
-from mcls.models.contest import NEAR, Standing, best_of, chosen_inside
-from mcls.models.finishing import finish, spec_with, standings_of
+from mcls.models.contest import NEAR, Standing, best_of, chosen_inside, standings
+from mcls.models.finishing import finish, judged_at_best, spec_with
 from mcls.models.selected import IN_PYTHON, Selection
 from mcls.models.selection import check_calibration, check_chance, check_metrics
 from mcls.models.training_rows import Say, TrainingRows
@@ -126,7 +126,8 @@ def rank(
             f"with {len(data.rows)} rows to search the choice is among {len(able)} machines: {', '.join(able)}"
         )
     partitions = data.partitions(repeats) if nested else []
-    entrants = []
+    either = not nested or bool(partitions)  # a map that decides is judged inside each fold, or not at all
+    entrants: list[Entrant] = []
     for machine in able:
         started = time.perf_counter()
         candidate = Candidate.read(data, machine, grid, metrics, on_step, NEAR)
@@ -134,9 +135,12 @@ def rank(
         found, outcomes = candidate.search(data, True, partitions)
         if partitions and outcomes is None:
             outcomes = candidate.nested(data, found, partitions, True)
-        either = not nested or bool(partitions)  # a map that decides is judged inside each fold, or not at all
-        ways = standings_of(found, data, metrics, wanted, either)
-        entrants.append(Entrant(candidate, wanted, found, outcomes, ways, time.perf_counter() - started))
+        entrants.append(Entrant(candidate, wanted, found, outcomes, time.perf_counter() - started))
+    for wanted in dict.fromkeys(entrant.calibration for entrant in entrants):
+        alike = [entrant for entrant in entrants if entrant.calibration == wanted]
+        every_way = standings([judged_at_best(e.found, data) for e in alike], metrics, wanted, either)
+        for entrant, ways in zip(alike, every_way):
+            entrant.ways.extend(ways)
     every = [(entrant, way) for entrant in entrants for way in entrant.ways]
     place = best_of([way for _, way in every], metrics[0])
     chosen, standing = every[place]
@@ -180,8 +184,8 @@ class Entrant:
     calibration: str | None
     found: GridResult
     outcomes: Any  # of nested folds, per partition, or None
-    ways: list[Standing]
     seconds: float
+    ways: list[Standing] = field(default_factory=list)
 
     def ranked(self, way: Standing) -> Ranked:
         """Its line of a ranking, with one of the ways to decide."""
