@@ -87,7 +87,7 @@ def standings(
     found = []
     for judged, of in zip(every, maps):
         by_scores = [pair for kind, pair in of.items() if kind != DECIDE]
-        ways = [min(by_scores, key=lambda pair: log_loss(judged.y, pair[1], judged.weights))] if by_scores else []  # noqa: B023
+        ways = [min(by_scores, key=lambda pair: log_loss(judged.y, pair[1], judged.weights))] if by_scores else []
         ways += [of[DECIDE]] if DECIDE in of else []
         found.append([_standing(judged, metrics, *way) for way in ways])
     return found
@@ -173,9 +173,7 @@ def _inside(outcome: Outcome, y: Array, weights: Array | None) -> Judged:
     """The scores of the inner folds of an outer one at the point that they choose."""
     inside = outcome.inside
     assert inside is not None
-    return Judged(
-        inside.inner_scores, y[inside.rows], inside.folds, inside.folds % 5, _some(weights, inside.rows)
-    )
+    return Judged(inside.inner_scores, y[inside.rows], inside.folds, inside.folds % 5, _some(weights, inside.rows))
 
 
 def _judge_outside(

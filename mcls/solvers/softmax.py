@@ -7,12 +7,14 @@ before rows, (ℓ, n), in all arrays: sums over a few classes are then long vect
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 Array = np.ndarray
 
 #: Up to so many parameters the Hessian is formed and solved; beyond, conjugate gradients need its products only.
-_DIRECT_UP_TO = 50
+_DIRECT_UP_TO = 80
 #: From so many probabilities on, products with the Hessian are made of 32-bit numbers.
 _SHORT_FROM = 2**15
 #: Bounds of a temperature for scores of unit size: probabilities that hardly differ, and certainty.
@@ -95,13 +97,14 @@ def ridge_deviations(A: Array, base: Array, y: Array, w: Array, ridge: float, V:
     w = (w * np.isfinite(_of_class(base, y)))[:, None]  # (B, 1, n)
     Y = (y[:, None] == np.arange(base.shape[1])[:, None]).astype(float)  # (1 or B, ℓ, n)
     enough = tol * np.maximum(w.sum(axis=(1, 2)), 1.0)
-    solve = _direct if V[0].size <= _DIRECT_UP_TO else _conjugate_gradients
+    direct = V[0].size <= _DIRECT_UP_TO
+    solve = _direct if direct else _conjugate_gradients
     found = np.array(V, dtype=float)
     todo = np.arange(len(V))
-    problem = A, base, y, w, Y
+    problem = A, base, y, w, Y, _pairs(A) if direct else A
 
     def evaluate(V: Array) -> tuple[Array, Array]:
-        A, base, y, w, _ = problem
+        A, base, y, w, *_ = problem
         Z = V @ np.swapaxes(A, 1, 2)
         Z += base
         P, logs = softmax(Z)
@@ -112,9 +115,9 @@ def ridge_deviations(A: Array, base: Array, y: Array, w: Array, ridge: float, V:
     V = found
     P, value = evaluate(V)
     for _ in range(50):
-        A_, _, _, w_, Y_ = problem
+        A_, _, _, w_, Y_, regressors = problem
         gradient = (w_ * (P - Y_)) @ A_ + ridge * V
-        step = solve(A_, P, w_, ridge, gradient)
+        step = solve(regressors, P, w_, ridge, gradient)
         decrease = (gradient * step).sum(axis=(1, 2))
         last = decrease <= enough[todo]
         if last.any():
@@ -154,16 +157,41 @@ def _of_class(Z: Array, y: Array) -> Array:
     return np.take_along_axis(Z, y[:, None], axis=1)[:, 0] if len(Z) > 1 else Z[0][y, np.arange(y.shape[1])]
 
 
-def _direct(A: Array, P: Array, w: Array, ridge: float, gradient: Array) -> Array:
-    """Newton's step by the Hessian Σ_i w_i (diag p_i − p_i p_iᵀ) ⊗ a_i a_iᵀ + ridge I, formed."""
+def _pairs(A: Array) -> Array:
+    """The products (…, n, a(a + 1)/2) of every two regressors A (…, n, a)."""
+    first, second = np.triu_indices(A.shape[-1])
+    return A[..., first] * A[..., second]
+
+
+def _direct(AA: Array, P: Array, w: Array, ridge: float, gradient: Array) -> Array:
+    """Newton's step by the Hessian Σ_i w_i (diag p_i − p_i p_iᵀ) ⊗ a_i a_iᵀ + ridge I, formed.
+
+    Both factors are symmetric: of each row the pairs of classes and those of regressors, ``_pairs``, come once.
+    """
     B, ell, a = gradient.shape
-    Q = P[:, :, None, :] * np.swapaxes(A, 1, 2)[:, None]  # (B, ℓ, a, n)
-    wQ = w[:, :, None] * Q
-    H = -(wQ.reshape(B, ell * a, -1) @ np.swapaxes(Q.reshape(B, ell * a, -1), 1, 2))
-    classes, diagonal = np.arange(ell), np.arange(ell * a)
-    H.reshape(B, ell, a, ell, a)[:, classes, :, classes] += np.moveaxis(wQ @ A[:, None], 1, 0)
+    first, second = np.triu_indices(ell)
+    PP = P[:, first] * P[:, second]  # (B, pairs, n)
+    PP *= -w
+    own = np.flatnonzero(first == second)
+    PP[:, own] += w * P
+    H = np.take((PP @ AA).reshape(B, -1), _unfolded(ell, a), axis=1)  # (B, ℓa, ℓa)
+    diagonal = np.arange(ell * a)
     H[:, diagonal, diagonal] += ridge
     return np.linalg.solve(H, gradient.reshape(B, ell * a, 1)).reshape(gradient.shape)
+
+
+@cache
+def _unfolded(ell: int, a: int) -> Array:
+    """Where the entries of the Hessian (ℓa, ℓa) are among pairs of classes × pairs of regressors."""
+
+    def places(n: int) -> Array:
+        of = np.zeros((n, n), dtype=np.intp)
+        of[np.triu_indices(n)] = np.arange(n * (n + 1) // 2)
+        return np.maximum(of, of.T)
+
+    of_classes, of_regressors = places(ell), places(a)
+    both = of_classes[:, None, :, None] * (a * (a + 1) // 2) + of_regressors[None, :, None, :]
+    return both.reshape(ell * a, ell * a)
 
 
 def _conjugate_gradients(A: Array, P: Array, w: Array, ridge: float, gradient: Array) -> Array:
