@@ -101,7 +101,7 @@ def ridge_deviations(A: Array, base: Array, y: Array, w: Array, ridge: float, V:
     solve = _direct if direct else _conjugate_gradients
     found = np.array(V, dtype=float)
     todo = np.arange(len(V))
-    problem = A, base, y, w, Y, _pairs(A) if direct else A
+    problem: tuple[Array, ...] = (A, base, y, w, Y, _pairs(A) if direct else A)
 
     def evaluate(V: Array) -> tuple[Array, Array]:
         A, base, y, w, *_ = problem
