@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from mcls.evaluation.grid_result import near_bound
 from mcls.evaluation.metrics import ERROR, Metric
 from mcls.evaluation.protocols import Outcome
 from mcls.evaluation.scoring import mean_over_folds
-from mcls.solvers.calibration import DECIDE, ProbabilityMap, calibrations, log_loss, temperature_losses
+from mcls.solvers.calibration import DECIDE, ProbabilityMap, calibrations_together, log_loss, temperature_losses
 from mcls.threads import shared_by, spread
 
 Array = np.ndarray
@@ -56,68 +57,63 @@ class Standing:
         return {name: float(mean_over_folds(of[None])[0]) for name, of in self.fold_values.items()}
 
 
-def standings(
-    F: Array,
-    y: Array,
-    folds: Array,
-    parts: Array | None,
-    weights: Array | None,
-    metrics: Sequence[Metric],
-    calibration: str | None,
-    either: bool = True,
-) -> list[Standing]:
-    """The ways to decide from out-of-fold scores: by these, and where ``either`` is wanted by the map as well.
+class Judged(NamedTuple):
+    """Out-of-fold scores of a machine at its point, and what judges them."""
 
-    Parameters
-    ----------
-    F, y, folds : arrays (m, ℓ), (m,), (m,)
-        Scores, class codes, and the fold that tests each row.
-    parts : array (m,) or None
-        What is left out together where a map is fitted: a few folds, put together; None for a default.
-    weights : array (m,), optional
-        Weights of the rows.
-    metrics : sequence of Metric
-        The first one chooses. If it decides the class itself, the map is left to give probabilities.
-    calibration : str or None
-        As in ``mcls.select``; "decide" leaves the map alone to decide, and with None there are no maps.
+    F: Array  # (m, ℓ)
+    y: Array  # (m,) class codes
+    folds: Array  # (m,) the fold that tests each row
+    parts: Array | None  # (m,) what is left out together where a map is fitted: a few folds; None for a default
+    weights: Array | None  # (m,)
+
+
+def standings(
+    every: Sequence[Judged], metrics: Sequence[Metric], calibration: str | None, either: bool = True
+) -> list[list[Standing]]:
+    """For each of several scores the ways to decide: by these, and where ``either`` is wanted by the map as well.
+
+    All maps are fitted together. The first metric chooses; if it decides the class itself, the map is left to give
+    probabilities. ``calibration`` is that of ``mcls.select``; "decide" leaves the map alone to decide, and with None
+    there are no maps.
     """
     kinds = ["temperature", "matrix"] if calibration == "auto" else [calibration] if calibration else []
     if calibration == "auto" and either and metrics[0].decide is None:
         kinds.append(DECIDE)
     if not kinds and any(metric.need == "probabilities" for metric in metrics):
         kinds = ["temperature"]
-    found = calibrations(F, y, kinds, weights, parts) if kinds else {}
-    by_scores = [pair for kind, pair in found.items() if kind != DECIDE]
-    ways: list[tuple[ProbabilityMap | None, Array | None]] = []
-    if by_scores:
-        ways.append(min(by_scores, key=lambda pair: log_loss(y, pair[1], weights)))
-    elif DECIDE not in kinds:
-        ways.append((None, None))
-    if DECIDE in found:
-        ways.append(found[DECIDE])
-    return [_standing(F, y, folds, weights, metrics, *way) for way in ways]
+    if not kinds:
+        return [[_standing(judged, metrics, None, None)] for judged in every]
+    maps = calibrations_together([(F, y, w, parts) for F, y, _, parts, w in every], kinds)
+    found = []
+    for judged, of in zip(every, maps):
+        by_scores = [pair for kind, pair in of.items() if kind != DECIDE]
+        ways = [min(by_scores, key=lambda pair: log_loss(judged.y, pair[1], judged.weights))] if by_scores else []
+        ways += [of[DECIDE]] if DECIDE in of else []
+        found.append([_standing(judged, metrics, *way) for way in ways])
+    return found
 
 
-def _standing(
-    F: Array,
-    y: Array,
-    folds: Array,
-    w: Array | None,
-    metrics: Sequence[Metric],
-    made: ProbabilityMap | None,
-    P: Array | None,
-) -> Standing:
+def _standing(of: Judged, metrics: Sequence[Metric], made: ProbabilityMap | None, P: Array | None) -> Standing:
+    F, y, w = of.F, of.y, of.weights
     codes = decided(F, P, made, metrics[0])
-    parts = [np.flatnonzero(folds == k) for k in np.unique(folds)]
-    values = {
-        metric.name: np.array(
+    values = {ERROR.name: _fold_errors(codes != y, of.folds, w)}
+    others = [metric for metric in metrics if metric.name != ERROR.name]
+    parts = [np.flatnonzero(of.folds == k) for k in np.unique(of.folds)] if others else []
+    for metric in others:
+        values[metric.name] = np.array(
             [judged(metric, y[at], F[at], codes[at], _some(P, at), _some(w, at)) for at in parts]
         )
-        for metric in (ERROR, *metrics)
-    }
     loss = metrics[0].as_loss(mean_over_folds(values[metrics[0].name][None]))[0]
     told = log_loss(y, P, w) if P is not None else float(temperature_losses(F[None], y, w)[0])
     return Standing(values, float(np.nan_to_num(loss, nan=np.inf)), told, codes, P, made)
+
+
+def _fold_errors(wrong: Array, folds: Array, w: Array | None) -> Array:
+    """The error of each fold, NaN where no row has a weight."""
+    tested = np.bincount(folds) > 0
+    weight = np.bincount(folds, w)[tested]
+    with np.errstate(invalid="ignore"):
+        return np.bincount(folds, wrong if w is None else wrong * w)[tested] / weight
 
 
 def decided(F: Array, P: Array | None, made: ProbabilityMap | None, metric: Metric) -> Array:
@@ -157,23 +153,27 @@ def chosen_inside(
     ``outcomes`` has one list for each of the machines, which have ``names``; all folds with their inner scores.
     """
 
-    def choose(of_fold: Sequence[Outcome]) -> Outcome:
-        ways: list[Standing] = []
-        of: list[int] = []
-        for place, outcome in enumerate(of_fold):
-            inside = outcome.inside
-            assert inside is not None
-            rows = inside.rows
-            w, folds = _some(weights, rows), inside.folds
-            some = standings(inside.inner_scores, y[rows], folds, folds % 5, w, metrics, calibration, either)
-            ways += some
-            of += [place] * len(some)
-        best = best_of(ways, metrics[0])
-        return _judge_outside(of_fold[of[best]], ways[best], names[of[best]], y, weights, metrics)
+    def choose(folds: Sequence[Sequence[Outcome]]) -> list[Outcome]:
+        inside = [_inside(outcome, y, weights) for of_fold in folds for outcome in of_fold]
+        found = iter(standings(inside, metrics, calibration, either))
+        chosen = []
+        for of_fold in folds:
+            ways = [(place, way) for place in range(len(of_fold)) for way in next(found)]
+            place, way = ways[best_of([way for _, way in ways], metrics[0])]
+            chosen.append(_judge_outside(of_fold[place], way, names[place], y, weights, metrics))
+        return chosen
 
-    threads = os.cpu_count() or 1
-    with shared_by(threads if len(y) >= _THREADS_FROM else 1):
-        return spread(choose, list(zip(*outcomes, strict=True)))
+    folds = list(zip(*outcomes, strict=True))
+    many = len(y) >= _THREADS_FROM  # of few rows all maps are fitted together
+    with shared_by((os.cpu_count() or 1) if many else 1):
+        return [outcome for part in spread(choose, [[f] for f in folds] if many else [folds]) for outcome in part]
+
+
+def _inside(outcome: Outcome, y: Array, weights: Array | None) -> Judged:
+    """The scores of the inner folds of an outer one at the point that they choose."""
+    inside = outcome.inside
+    assert inside is not None
+    return Judged(inside.inner_scores, y[inside.rows], inside.folds, inside.folds % 5, _some(weights, inside.rows))
 
 
 def _judge_outside(
@@ -185,7 +185,10 @@ def _judge_outside(
     P = None if made is None else made.probabilities(F)
     codes = decided(F, P, made, metrics[0])
     w = _some(weights, test)
-    values = {metric.name: judged(metric, y[test], F, codes, P, w) for metric in (ERROR, *metrics)}
+    values = {
+        metric.name: judged(metric, y[test], F, codes, P, w)
+        for metric in {m.name: m for m in (ERROR, *metrics)}.values()
+    }
     return replace(
         outcome,
         predictions=codes,

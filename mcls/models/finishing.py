@@ -21,7 +21,7 @@ from mcls.evaluation.task import Task
 from mcls.models import grids
 from mcls.models.candidates import Candidate, certifies
 from mcls.models.closeness import closeness_notes
-from mcls.models.contest import Standing, standings
+from mcls.models.contest import Judged, Standing
 from mcls.models.selected import Selection
 from mcls.models.training_rows import Say, TrainingRows
 from mcls.solvers.calibration import DECIDE, calibrate
@@ -34,13 +34,13 @@ Array = np.ndarray
 _MAP_FOLDS = 5
 
 
-def standings_of(found: GridResult, task: Task, calibration: str | None, either: bool = True) -> list[Standing]:
-    """The ways to decide at the chosen point of a search, judged by its folds; rows in the order of ``tested``."""
+def judged_at_best(found: GridResult, task: Task) -> Judged:
+    """The scores at the chosen point of a search, to be judged by its folds; rows in the order of ``tested``."""
     tested, order = in_order(found)
     folds = np.repeat(np.arange(len(found.tests)), [len(test) for test in found.tests])[order]
     F, y = np.concatenate(found.scores[found.best])[order], task.y[tested]
     w = None if task.weights is None else task.weights[tested]
-    return standings(F, y, folds, _map_folds(found, tested), w, task.metrics, calibration, either)
+    return Judged(F, y, folds, _map_folds(found, tested), w)
 
 
 def in_order(found: GridResult) -> tuple[Array, Array]:

@@ -14,12 +14,13 @@ from mcls.evaluation.grid import OnStep, steps
 from mcls.evaluation.grid_result import GridResult
 from mcls.evaluation.metrics import ERROR
 from mcls.evaluation.prepared_folds import Prepare
-from mcls.evaluation.protocols import five_by_two, hold_out_rows
+from mcls.evaluation.protocols import Outcome, five_by_two, hold_out_rows
 from mcls.evaluation.statistics import TestResult, ftest_5x2cv
+from mcls.evaluation.task import Task
 from mcls.machines.registry import MACHINES, Entry
 from mcls.models.candidates import Candidate, most_rows, named_machine
-from mcls.models.contest import NEAR, Standing, best_of, chosen_inside
-from mcls.models.finishing import finish, spec_with, standings_of
+from mcls.models.contest import NEAR, Standing, best_of, chosen_inside, standings
+from mcls.models.finishing import finish, judged_at_best, spec_with
 from mcls.models.growing import far_behind
 from mcls.models.searching import CandidateSearch
 from mcls.models.selected import IN_PYTHON, Selection
@@ -133,15 +134,23 @@ def rank(
         )
     partitions = data.partitions(repeats) if nested else []
     candidates = [Candidate.read(data, machine, grid, metrics, on_step, NEAR) for machine in able]
-    wanted = [check_calibration(candidate, calibration) for candidate in candidates]
-    either = not nested or bool(partitions)  # a map that decides is judged inside each fold, or not at all
     begun = [
-        Begun(candidate, kind, CandidateSearch(candidate, data, True, partitions), either)
-        for candidate, kind in zip(candidates, wanted)
+        Begun(
+            candidate,
+            check_calibration(candidate, calibration),
+            CandidateSearch(candidate, data, True, partitions),
+        )
+        for candidate in candidates
     ]
+    either = not nested or bool(partitions)  # a map that decides is judged inside each fold, or not at all
     if not test:
-        begun = _left_by_samples(begun, data)
-    entrants = [each.complete(data, partitions, len(begun)) for each in begun]
+        begun = _left_by_samples(begun, data, either)
+    completed = [each.complete(data, partitions, len(begun)) for each in begun]
+    every_way = _ways(begun, [(each.candidate.task, found) for each, (found, _) in zip(begun, completed)], either)
+    entrants = [
+        Entrant(each.candidate, each.calibration, found, outcomes, ways, each.seconds)
+        for each, (found, outcomes), ways in zip(begun, completed, every_way)
+    ]
     every = [(entrant, way) for entrant in entrants for way in entrant.ways]
     place = best_of([way for _, way in every], metrics[0])
     chosen, standing = every[place]
@@ -184,31 +193,43 @@ class Begun:
     candidate: Candidate
     calibration: str | None
     search: CandidateSearch
-    either: bool  # whether the map may decide
     seconds: float = 0.0
 
-    def sample(self, size: int) -> Array:
-        """Losses (folds,) on a sample of so many rows, of the best way to decide at its best point."""
+    def sample(self, size: int) -> tuple[Task, GridResult]:
+        """Search a sample of so many rows."""
         started = time.perf_counter()
-        task, found = self.search.sample(size)
-        ways = standings_of(found, task, self.calibration, self.either)
-        best = min(ways, key=lambda way: way.loss)
+        judged = self.search.sample(size)
         self.seconds += time.perf_counter() - started
-        return task.metrics[0].as_loss(best.fold_values[task.metrics[0].name])
+        return judged
 
-    def complete(self, data: TrainingRows, partitions: Sequence[Sequence[Fold]], rivals: int) -> Entrant:
-        """CandidateSearch all rows, and judge the ways to decide."""
+    def complete(
+        self, data: TrainingRows, partitions: Sequence[Sequence[Fold]], rivals: int
+    ) -> tuple[GridResult, list[list[Outcome]] | None]:
+        """Search all rows, as one of so many rivals."""
         started = time.perf_counter()
-        candidate = self.candidate
         found, outcomes = self.search.complete(rivals)
         if partitions and outcomes is None:
-            outcomes = candidate.nested(data, found, partitions, True)
-        ways = standings_of(found, candidate.task, self.calibration, self.either)
-        seconds = self.seconds + time.perf_counter() - started
-        return Entrant(candidate, self.calibration, found, outcomes, ways, seconds)
+            outcomes = self.candidate.nested(data, found, partitions, True)
+        self.seconds += time.perf_counter() - started
+        return found, outcomes
 
 
-def _left_by_samples(begun: list[Begun], data: TrainingRows) -> list[Begun]:
+def _ways(begun: Sequence[Begun], judged: Sequence[tuple[Task, GridResult]], either: bool) -> list[list[Standing]]:
+    """The ways to decide of each machine at its best point on the rows that all were judged on.
+
+    ``either`` says whether a map may decide. Maps of one kind are fitted side by side.
+    """
+    found: list[list[Standing]] = [[] for _ in begun]
+    for kind in dict.fromkeys(each.calibration for each in begun):
+        alike = [i for i, each in enumerate(begun) if each.calibration == kind]
+        metrics = judged[alike[0]][0].metrics
+        of_kind = standings([judged_at_best(judged[i][1], judged[i][0]) for i in alike], metrics, kind, either)
+        for i, ways in zip(alike, of_kind):
+            found[i] = ways
+    return found
+
+
+def _left_by_samples(begun: list[Begun], data: TrainingRows, either: bool) -> list[Begun]:
     """Take all machines through the samples; those that are far behind on one are left out from there on.
 
     Of so many rows, some machines are guests: they stay only while the others are far behind them. Which machines are
@@ -217,9 +238,12 @@ def _left_by_samples(begun: list[Begun], data: TrainingRows) -> list[Begun]:
     """
     n = len(data.rows)
     for size in begun[0].candidate.sizes:
-        losses = [each.sample(size) for each in begun]
+        judged = [each.sample(size) for each in begun]
         if len(begun) == 1:
             continue
+        metric = judged[0][0].metrics[0]
+        best_ways = [min(ways, key=lambda way: way.loss) for ways in _ways(begun, judged, either)]
+        losses = [metric.as_loss(way.fold_values[metric.name]) for way in best_ways]
         means = np.array([np.nanmean(of) for of in losses])
         guest = np.array([n > (_tried_as(each.candidate.machine).as_guest_from or np.inf) for each in begun])
         best = losses[int(np.argmin(means))]

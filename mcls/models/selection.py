@@ -20,8 +20,8 @@ from mcls.evaluation.permutations import (
 from mcls.evaluation.prepared_folds import Prepare
 from mcls.machines.base import BaseMachine, parameter_checks
 from mcls.models.candidates import Candidate, most_rows
-from mcls.models.contest import chosen_inside
-from mcls.models.finishing import finish, standings_of
+from mcls.models.contest import chosen_inside, standings
+from mcls.models.finishing import finish, judged_at_best
 from mcls.models.searching import CandidateSearch
 from mcls.models.selected import IN_PYTHON, Selection
 from mcls.models.training_rows import Say, TrainingRows
@@ -145,7 +145,7 @@ def select(
         outcomes = candidate.nested(data, found, partitions, keep_scores)
     standing = None
     if calibration is not None:
-        (standing,) = standings_of(found, candidate.task, calibration, either=False)
+        ((standing,),) = standings([judged_at_best(found, candidate.task)], metrics, calibration, either=False)
         y, w = data.codes[data.rows], data.weights_of_search
         if outcomes is not None and all(o.inside is not None for part in outcomes for o in part):
             mapped = [

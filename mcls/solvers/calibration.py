@@ -41,6 +41,8 @@ CALIBRATIONS = ("temperature", "matrix", "auto", DECIDE)
 _FOLDS = 5
 #: Expected ‖V‖² of the matrix map for scores of unit size; what was best on ten data sets lies between 20 and 100.
 _PRIOR = 60.0
+#: Scores (numbers) of problems that are fitted side by side.
+_TOGETHER = 2**16
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +70,12 @@ class ProbabilityMap:
         Z = self.logits(F)
         classes = (Z if self.decides else np.asarray(F)).argmax(axis=1)
         return agreeing(softmax(Z.T)[0].T, classes)
+
+
+#: A map, fitted to all rows, and the probabilities (n, ℓ) of these, each from a map that was fitted without it.
+Fitted = tuple[ProbabilityMap, Array]
+#: Scores, class codes, weights and folds, as ``calibrate`` takes them.
+Problem = tuple[Array, Array, Array | None, Array | None]
 
 
 def agreeing(P: Array, classes: Array) -> Array:
@@ -140,34 +148,89 @@ def calibrations(
     F: Array, y: Array, kinds: Sequence[str], weights: Array | None = None, folds: Array | None = None
 ) -> dict[str, tuple[ProbabilityMap, Array]]:
     """Several kinds of maps at once, each as ``calibrate`` gives it; "matrix" and "decide" are one fit."""
-    F = np.asarray(F, dtype=np.float64)
-    if F.ndim != 2 or len(F) != len(y) or not len(F) or np.isnan(F).any() or np.isposinf(F).any():
-        raise McLsError(
-            f"calibration needs finite scores of every row and class (−∞ for an unknown class); got shape {F.shape} "
-            f"for {len(y)} rows"
-        )
-    w = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
-    classes, F = F.argmax(axis=1), _comparable(F)
-    fold = _folds(y) if folds is None else folds
-    left_out = np.where(fold == np.arange(fold.max() + 1)[:, None], 0.0, w)  # (folds, n)
+    return calibrations_together([(F, y, weights, folds)], kinds)[0]
+
+
+def calibrations_together(problems: Sequence[Problem], kinds: Sequence[str]) -> list[dict[str, Fitted]]:
+    """What ``calibrations`` gives for each of several problems (F, y, weights, folds).
+
+    The maps of small problems are fitted side by side, as one array: with a hundred rows each, almost all the time of
+    a fit goes to calling it. Rows of weight 0 bring them to one length, and no problem sees the others.
+    """
+    read = [_Problem.of(*problem) for problem in problems]
+    stacks: dict[tuple[int, int], list[list[int]]] = {}
+    for i, one in enumerate(read):
+        several = stacks.setdefault((one.F.shape[1], one.fold.max() + 1), [])
+        n = max(len(one.y), *(len(read[j].y) for j in several[-1])) if several else 0
+        if not several or (len(several[-1]) + 1) * n * one.F.shape[1] > _TOGETHER:
+            several.append([])
+        several[-1].append(i)
+    found: list[dict[str, Fitted]] = [{}] * len(read)
+    for several in stacks.values():
+        for places in several:
+            for i, of in zip(places, _fit_stack([read[i] for i in places], kinds)):
+                found[i] = of
+    return found
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """Scores to be calibrated, checked."""
+
+    F: Array  # (n, ℓ)
+    classes: Array  # (n,) of the largest scores
+    y: Array  # (n,)
+    w: Array  # (n,)
+    fold: Array  # (n,)
+
+    @classmethod
+    def of(cls, F: Array, y: Array, weights: Array | None, folds: Array | None) -> _Problem:
+        F = np.asarray(F, dtype=np.float64)
+        if F.ndim != 2 or len(F) != len(y) or not len(F) or np.isnan(F).any() or np.isposinf(F).any():
+            raise McLsError(
+                f"calibration needs finite scores of every row and class (−∞ for an unknown class); got shape "
+                f"{F.shape} for {len(y)} rows"
+            )
+        w = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
+        return cls(_comparable(F), F.argmax(axis=1), y, w, _folds(y) if folds is None else folds)
+
+
+def _fit_stack(problems: Sequence[_Problem], kinds: Sequence[str]) -> list[dict[str, Fitted]]:
+    """The maps of problems with as many classes and folds; an array of theirs has them in its first axis."""
+    n, ell = max(len(one.y) for one in problems), problems[0].F.shape[1]
+    F, y, w, fold = (
+        np.stack([np.pad(of, [(0, n - len(of)), *[(0, 0)] * (of.ndim - 1)]) for of in parts])
+        for parts in zip(*((one.F, one.y, one.w, one.fold) for one in problems))
+    )
+    n_folds = fold[0].max() + 1
+    of = np.repeat(np.arange(len(F)), n_folds)  # the problem of each fold that is left out
+    left_out = np.where(fold[of] == np.tile(np.arange(n_folds), len(F))[:, None], 0.0, w[of])
+    at = np.arange(len(F))[:, None] * n_folds + fold  # (problems, n): the place of the row's fold among them
     scores = _Scores.of(F, w)
-    t = temperatures(scores.G, y, w[None])[0]
-    t_left = temperatures(scores.G, y, left_out, start=t, tol=1e-3)
-    Z = t_left[fold] * scores.G  # (ℓ, n)
-    found: dict[str, tuple[ProbabilityMap, Array]] = {}
+    G, A, y_of = (X if len(X) == 1 else X[of] for X in (scores.G, scores.A, y))
+    t = temperatures(scores.G, y, w)
+    t_left = temperatures(G, y_of, left_out, start=t[of], tol=1e-3)
+    Z = t_left[at][:, None] * scores.G  # (problems, ℓ, n)
+    found: list[dict[str, Fitted]] = [{} for _ in problems]
     if "temperature" in kinds:
-        plain = ProbabilityMap("temperature", t / scores.size, np.zeros(()))
-        found["temperature"] = plain, agreeing(softmax(Z)[0].T, classes)
+        P = np.swapaxes(softmax(Z)[0], 1, 2)
+        for i, one in enumerate(problems):
+            made = ProbabilityMap("temperature", np.asarray(t[i] / scores.size[i]), np.zeros(()))
+            found[i]["temperature"] = made, agreeing(P[i, : len(one.y)], one.classes)
     if "matrix" in kinds or DECIDE in kinds:
-        V = scores.deviations(t[None], y, w[None], np.zeros((1, F.shape[1], F.shape[1] + 1)), tol=1e-6)
-        V_left = scores.deviations(t_left, y, left_out, V, tol=1e-3)
-        Z = Z + np.einsum("nca,na->cn", V_left[fold], scores.A)
-        P = softmax(Z)[0].T
-        made = scores.matrix_map(t, V[0])
-        if "matrix" in kinds:
-            found["matrix"] = made, agreeing(P, classes)
-        if DECIDE in kinds:
-            found[DECIDE] = replace(made, kind=DECIDE), agreeing(P, Z.argmax(axis=0))
+        ridge = ell * (ell + 1) / _PRIOR
+        start = np.zeros((len(F), ell, ell + 1))
+        V = ridge_deviations(scores.A, t[:, None, None] * scores.G, y, w, ridge, start, tol=1e-6)
+        base = t_left[:, None, None] * G
+        V_left = ridge_deviations(A, base, y_of, left_out, ridge, V[of], tol=1e-3)
+        Z = Z + np.einsum("pnca,pna->pcn", V_left[at], scores.A)
+        P, decided = np.swapaxes(softmax(Z)[0], 1, 2), Z.argmax(axis=1)
+        for i, one in enumerate(problems):
+            made, own = scores.matrix_map(i, t[i], V[i]), P[i, : len(one.y)]
+            if "matrix" in kinds:
+                found[i]["matrix"] = made, agreeing(own, one.classes)
+            if DECIDE in kinds:
+                found[i][DECIDE] = replace(made, kind=DECIDE), agreeing(own, decided[i, : len(one.y)])
     return found
 
 
@@ -222,28 +285,24 @@ def _unit_size(F: Array, w: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class _Scores:
-    """Scores brought to unit size, as both fits want them."""
+    """Scores of several problems brought to unit size, as both fits want them."""
 
-    G: Array  # (ℓ, n) of unit size, 0 for the largest of a row, −∞ for impossible classes
-    A: Array  # (n, ℓ + 1) centred scores and a column of ones
-    mean: Array  # (ℓ,)
-    size: Array  # ()
+    G: Array  # (problems, ℓ, n) of unit size, 0 for the largest of a row, −∞ for impossible classes
+    A: Array  # (problems, n, ℓ + 1) centred scores and a column of ones
+    mean: Array  # (problems, ℓ)
+    size: Array  # (problems,)
 
     @classmethod
     def of(cls, F: Array, w: Array) -> _Scores:
         G, size = _unit_size(F, w)
         finite = _finite(F)
-        mean = np.average(finite, axis=0, weights=w)
-        return cls(G, np.concatenate([(finite - mean) / size, np.ones((len(F), 1))], axis=1), mean, size)
+        mean = np.einsum("pn,pnc->pc", w, finite) / w.sum(axis=1, keepdims=True)
+        centred = (finite - mean[:, None]) / size[:, None, None]
+        return cls(G, np.concatenate([centred, np.ones((*centred.shape[:2], 1))], axis=2), mean, size)
 
-    def deviations(self, t: Array, y: Array, w: Array, V: Array, tol: float) -> Array:
-        ridge = V[0].size / _PRIOR
-        V = np.broadcast_to(V, (len(w), *V.shape[1:]))
-        return ridge_deviations(self.A, t[:, None, None] * self.G, y, w, ridge, V, tol)
-
-    def matrix_map(self, t: float, V: Array) -> ProbabilityMap:
-        slope = (t * np.eye(len(V)) + V[:, :-1].T) / self.size
-        return ProbabilityMap("matrix", slope, V[:, -1] - self.mean @ V[:, :-1].T / self.size)
+    def matrix_map(self, i: int, t: float, V: Array) -> ProbabilityMap:
+        slope = (t * np.eye(len(V)) + V[:, :-1].T) / self.size[i]
+        return ProbabilityMap("matrix", slope, V[:, -1] - self.mean[i] @ V[:, :-1].T / self.size[i])
 
 
 def _finite_top(F: Array) -> Array:

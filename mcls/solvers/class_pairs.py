@@ -271,6 +271,8 @@ class PairSystems:
             E_A = np.zeros((g, k, n_a + 1))
             E_A[:, np.arange(k)[:, None], of_A] = E[..., :s_a]
             alpha[..., :n_a] += E_A[..., :n_a] @ M[:, :n_a, :n_a]
+        elif not s:  # no fold tests a row of these classes
+            alpha = np.zeros((g, len(self.folds.parts.members), m))
         else:
             VS = VS.reshape(g, k * s, -1)
             whole = VS @ VS.swapaxes(1, 2)
@@ -278,8 +280,8 @@ class PairSystems:
             whole.reshape(g, k, s, k, s)[:, :, :s_a, :, :s_a] += M_A[..., of_A.ravel()].reshape(g, k, s_a, k, s_a)
             whole[:, none, none] = 1.0
             E = self._in_pairs(whole, U[:, at.ravel()], s)  # (g, folds, k, s)
-            alpha = (E.reshape(g, -1, k * s) @ VS) @ V[:, :m].swapaxes(1, 2)
-            alpha[..., :n_a] += (E[..., :s_a].reshape(g, -1, k * s_a) @ M_A)[..., :n_a]
+            alpha = (E.reshape(g, E.shape[1], k * s) @ VS) @ V[:, :m].swapaxes(1, 2)
+            alpha[..., :n_a] += (E[..., :s_a].reshape(g, E.shape[1], k * s_a) @ M_A)[..., :n_a]
         np.subtract(U[:, None, :m], alpha, out=alpha)
         # Rounding there, times a kernel value of one, would drown the tiny values of a narrow kernel.
         alpha *= np.concatenate([A.kept, B.kept], axis=1)

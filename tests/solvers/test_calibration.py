@@ -18,6 +18,7 @@ from mcls.solvers.calibration import (
     agreeing,
     calibrate,
     calibrations,
+    calibrations_together,
     fit_temperatures,
     temperature_losses,
 )
@@ -220,3 +221,32 @@ def test_the_losses_of_temperatures_are_those_of_each_point():
     F, y = drawn()
     both = temperature_losses(np.stack([F, 3 * F - 1]), y)
     assert both == pytest.approx([log_loss(y, calibrate(F, y, "temperature")[0].probabilities(F))] * 2, rel=1e-6)
+
+
+def test_maps_fitted_side_by_side_are_those_of_each_problem():
+    kinds = ("temperature", "matrix", "decide")
+    rng = np.random.default_rng(0)
+    problems = [
+        (*drawn(n=70), None, None),
+        (*drawn(n=50, seed=1, signal=9.0), rng.uniform(0, 2, 50), None),  # of other lengths, sizes and weights
+        (*drawn(n=70, seed=2, size=1e-9), None, np.arange(70) % 5),
+        (*drawn(n=60, seed=3), None, np.arange(60) % 3),  # another number of folds
+        (*masked(n=90), None, None),  # another number of classes
+    ]
+    problems[0][0][5, 2] = -np.inf
+    for problem, together in zip(problems, calibrations_together(problems, kinds)):
+        F, y, w, folds = problem
+        alone = calibrations(F, y, kinds, w, folds)
+        for kind in kinds:
+            np.testing.assert_allclose(together[kind][1], alone[kind][1], atol=1e-9)
+            np.testing.assert_allclose(
+                together[kind][0].probabilities(F), alone[kind][0].probabilities(F), atol=1e-9
+            )
+
+
+def test_large_problems_are_fitted_one_after_another_and_alike(monkeypatch):
+    problems = [(*drawn(seed=seed), None, None) for seed in range(4)]
+    together = calibrations_together(problems, ("matrix",))
+    monkeypatch.setattr("mcls.solvers.calibration._TOGETHER", 1)
+    for a, b in zip(together, calibrations_together(problems, ("matrix",))):
+        np.testing.assert_allclose(a["matrix"][1], b["matrix"][1], atol=1e-9)

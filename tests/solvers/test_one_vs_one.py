@@ -86,6 +86,16 @@ def test_classes_far_apart_are_not_coupled():
     assert_equals_fits(K, y, [test for _, test in stratified_folds(y, 4, seed=0)])
 
 
+@pytest.mark.parametrize("sigma", [0.02, 0.6])
+def test_a_class_that_no_fold_tests(sigma):
+    y, K = made(COUNTS[2], sigma)
+    folds = stratified_folds(y, 4, seed=0)
+    tested = [(np.setdiff1d(np.arange(len(y)), test), test) for test in (test[y[test] != 0] for _, test in folds)]
+    assert_equals_fits(K, y, [test for _, test in tested])
+    nested = NestedFolds.of([tested], len(y)).folds
+    assert_equals_fits(K, y, [np.setdiff1d(np.arange(len(y)), train) for train, _ in nested])
+
+
 def test_indefinite_matrices_and_folds_of_very_different_sizes_are_decomposed():
     y, K = made(COUNTS[1], 0.6)
     folds = [test for _, test in stratified_folds(y, 4, seed=0)]
