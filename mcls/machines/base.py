@@ -242,7 +242,7 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
             folds = [(train[sample_weight[train] > 0], test) for train, test in folds]
             if not all(len(train) for train, _ in folds):
                 raise McLsError("every training row of some fold has a sample_weight of zero")
-        learned, places, fast = found_once(
+        learned, places, complete, fast = found_once(
             folds,
             (type(self), self.leaves_rows_out, bool(swept), ell, y.tobytes()),
             lambda: self._plan(folds, y, ell, bool(swept)),
@@ -253,16 +253,20 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
             own = {name: getattr(machine, name) for name in swept}  # for what a point leaves out
             path = [{**own, **{n: v for n, v in points[i].items() if not swept or n in swept}} for i in members]
             found: list[Array | None] = [None] * len(learned)
-            for some, weights in machine._equally_weighed(fast, learned, y, ell, sample_weight):
-                if self.leaves_rows_out and len(some) == 1:
-                    continue  # a few factorisations of one training set cost less than a decomposition of all rows
+            for some, weights in machine._equally_weighed(complete, learned, y, ell, sample_weight):
                 checks = parameter_checks(type(self))
                 for name, value in ((name, value) for point in path for name, value in point.items()):
                     checks[name](name, value)  # a fit checks for itself
-                usable = None if weights else prepared
-                of_some = machine._sweep(A, y, ell, [learned[k] for k in some], path, usable, *weights)
-                for k, of_fold in zip(some, of_some, strict=True):
-                    found[k] = of_fold
+                together = [k for k in some if k in fast]
+                if self.leaves_rows_out and len(together) == 1:
+                    together = []  # a few factorisations of one training set cost less than a decomposition of all rows
+                if together:
+                    usable = None if weights else prepared
+                    of_some = machine._sweep(A, y, ell, [learned[k] for k in together], path, usable, *weights)
+                    for k, of_fold in zip(together, of_some, strict=True):
+                        found[k] = of_fold
+                for k in set(some).difference(together):
+                    found[k] = machine._sweep_alone(A, y, ell, learned[k], path, *weights)
             for k, fold in enumerate(learned):
                 scores = refit(machine, A, y, ell, fold, path, sample_weight) if (of := found[k]) is None else of
                 if of is not None and np.isnan(of.sum()):
@@ -276,13 +280,23 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
                 results[k][members] = scores
         return [results[k] if at is None else results[k].take(at, axis=1) for k, at in places]
 
+    def _sweep_alone(
+        self, A: Array, y: Array, n_classes: int, fold: Fold, points: Sequence[Point], w: Array | None = None
+    ) -> Array | None:
+        """Scores (points, |test|, ℓ) of a single training set, of a machine that leaves rows out.
+
+        None: a fit per point is as quick.
+        """
+        return None
+
     def _plan(
         self, folds: Sequence[Fold], y: Array, n_classes: int, swept: bool
-    ) -> tuple[list[Fold], list[tuple[int, Array | None]], list[int]]:
-        """What ``distinct`` finds, and which of the training sets are swept."""
+    ) -> tuple[list[Fold], list[tuple[int, Array | None]], list[int], set[int]]:
+        """What ``distinct`` finds; which training sets hold every class and no row twice; which are swept together."""
         learned, places = distinct(folds, len(y), self.leaves_rows_out)
-        fast = [k for k, fold in enumerate(learned) if swept and self._can_sweep(fold, y, n_classes)]
-        return learned, places, fast
+        # A fold without some class is another problem (fewer classes, another labelbook): it is refitted.
+        complete = [k for k, (train, _) in enumerate(learned) if swept and self._is_complete(train, y, n_classes)]
+        return learned, places, complete, {k for k in complete if self._can_sweep(learned[k], len(y))}
 
     def _equally_weighed(
         self, places: Sequence[int], folds: Sequence[Fold], y: Array, n_classes: int, sample_weight: Array | None
@@ -308,18 +322,19 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
         """The machine as ``sweep`` wants it, which knows classes by their codes: itself, if it names none."""
         return self
 
-    def _can_sweep(self, fold: Fold, y: Array, n_classes: int) -> bool:
-        """Whether ``_sweep`` gives the scores of a fold."""
+    @staticmethod
+    def _is_complete(train: Array, y: Array, n_classes: int) -> bool:
+        """Whether training rows hold every class, and none of them is there twice."""
+        return bool(np.bincount(y[train], minlength=n_classes).all() and (np.bincount(train) <= 1).all())
+
+    def _can_sweep(self, fold: Fold, n: int) -> bool:
+        """Whether ``_sweep`` gives the scores of a fold whose training rows are complete."""
         train, asked = fold
-        # A fold without some class is another problem (fewer classes, another labelbook): it is refitted.
-        if not np.bincount(y[train], minlength=n_classes).all():
-            return False
-        used = np.concatenate([train, asked]) if self.leaves_rows_out else train
-        times = np.bincount(used, minlength=len(y))
-        if not self.leaves_rows_out:
-            return bool((times <= 1).all())
         # Leaving most rows out costs more than learning from the few others.
-        return len(asked) <= len(train) and bool((times == 1).all())
+        return not self.leaves_rows_out or (
+            len(asked) <= len(train)
+            and bool((np.bincount(np.concatenate([train, asked]), minlength=n) == 1).all())
+        )
 
 
 def parameter_checks(cls: type[BaseMachine]) -> dict[str, Check]:

@@ -65,6 +65,16 @@ class _CodewordMachine(WeightedMachine, KernelMachine):
             scores.append(self._decide(f, norms))
         return scores
 
+    def _sweep_alone(
+        self, A: Array, y: Array, n_classes: int, fold: Fold, points: Sequence[Point], w: Array | None = None
+    ) -> Array | None:
+        """One decomposition for all points; a fit decomposes too."""
+        return (
+            None
+            if len(points) == 1
+            else _CodewordMachine._sweep(self, A, y, n_classes, [fold], points, None, w)[0]
+        )
+
     @staticmethod
     def _swept(K: Array, K_test: Array, y: Array, norms: Array, path: olc.Path, w: Array | None = None) -> Array:
         """Outputs (points, m, ℓ) at every (λ₁, λ₂) of the path."""

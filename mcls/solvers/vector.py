@@ -15,6 +15,7 @@ from scipy.linalg import lapack, solve_triangular
 from scipy.optimize import linprog
 
 from mcls.errors import McLsError
+from mcls.solvers import strengths
 from mcls.solvers.linear import SMALLEST_RCOND, Factor, add_ridge, independent_rows, solve_spd, warn_of_lost_digits
 from mcls.solvers.lsm import BIAS_DECIMALS, indicators
 from mcls.solvers.pairs import Parts
@@ -224,10 +225,12 @@ class _RLS:
         """
         coordinates = label_coordinates(L)
         coordinates = coordinates[coordinates[:, y[rows]].any(axis=1)]
-        L_rows = L[np.ix_(y[rows], y[rows])]
-        H = L_rows * K[np.ix_(rows, rows)] if regularizer == "f" else None
-        T, C, K = coordinates[:, y[train]] * root[train], coordinates[:, y[rows]], K[np.ix_(train, rows)]
-        return cls(K, T, C, (C * (T @ K)).sum(axis=0), L_rows, H)
+        L_rows = L[y[rows]].take(y[rows], axis=1)
+        T, C, K_train = coordinates[:, y[train]] * root[train], coordinates[:, y[rows]], K[np.ix_(train, rows)]
+        H = None
+        if regularizer == "f":
+            H = L_rows * (K_train if rows is train else K[np.ix_(rows, rows)])
+        return cls(K_train, T, C, (C * (T @ K_train)).sum(axis=0), L_rows, H)
 
     def solve(self, gamma: float, KK: Array) -> tuple[Array, bool]:
         """β by the normal equations from KK = KᵀK (r, r), and whether it keeps its digits."""
@@ -247,6 +250,46 @@ class _RLS:
             beta += factor.solve(residual[:, None])[:, 0]
         # The ridge of (17) is far above rounding, so that refinement always gives the digits back.
         return beta, self.H is not None or not factor.loses_digits()
+
+    def solve_all(self, gammas: Array, KK: Array) -> tuple[Array, Array]:
+        """β (g, r) at every γ by one factor for several of them, and whether each keeps its digits."""
+        betas, kept = np.empty((len(gammas), len(self.d))), np.zeros(len(gammas), dtype=bool)
+        for places in strengths.groups(gammas):
+            few = len(self.d) < strengths.FROM_ROWS or len(places) < strengths.FROM_STRENGTHS
+            found = None if few else self._solve_together(gammas[places], KK)
+            if found is not None:
+                betas[places], kept[places] = found, True
+                continue
+            for i in places.tolist():
+                betas[i], kept[i] = self.solve(float(gammas[i]), KK)
+        return betas, kept
+
+    def _solve_together(self, gammas: Array, KK: Array) -> Array | None:
+        """β (g, r) at some strengths by one factor; None where that costs digits."""
+        G = np.multiply(self.L.T, KK.T, order="F")
+        H, ridge = None, 0.0
+        if self.H is not None:
+            diagonals = G.diagonal() + gammas[[0, -1], None] * self.H.diagonal()
+            at = int(diagonals[0].argmax())
+            if diagonals[1, at] < diagonals[1].max():  # the ridge is not linear in γ
+                return None
+            # The ridge of G + γH is that of G and γ times that of H.
+            H = np.array(self.H.T, order="F")
+            ridge = RLS_F_RIDGE * G[at, at]
+            G[np.diag_indices(len(G))] += ridge
+            H[np.diag_indices(len(H))] += RLS_F_RIDGE * H[at, at]
+        together = strengths.Strengths.of(G, H, gammas)
+        refined = together is None or together.smallest_pivot < _REFINED_BELOW
+        if together is None or (refined and H is None):
+            return None
+        betas = together.solutions(self.d, strengths.UNREFINED if refined else strengths.ENOUGH)
+        if betas is None or H is None or not refined:
+            return betas
+        F = (betas[:, None] * self.C).reshape(-1, len(self.d)) @ self.K.T  # (g · q, m)
+        left = (np.tile(self.T, (len(gammas), 1)) - F) @ self.K
+        residuals = (self.C * left.reshape(len(gammas), len(self.C), -1)).sum(axis=1) - ridge * betas
+        residuals -= gammas[:, None] * (betas @ H)
+        return betas + together.refinement(residuals, self.d)
 
     def solve_by_qr(self, gamma: float) -> Array:
         """β of (12) by QR, a label coordinate at a time: its condition number is the root of that of (14)."""
@@ -299,8 +342,8 @@ def sweep_rls(
 
     K·K sums over the training points, so a fold S changes every entry of G; but
     K₋S,₋S K₋S,₋S = [K·K]₋S,₋S − K₋S,S K_S,₋S, where that does not cancel. What remains is one Cholesky
-    factorisation per fold and γ (for nine γ an eigendecomposition per fold is dearer). Orthogonal labels make G and H
-    block-diagonal by class: ℓ small systems.
+    factorisation per fold for strengths up to 2⁸ apart (``mcls.solvers.strengths``; an eigendecomposition is dearer
+    than one for each γ). Orthogonal labels make G and H block-diagonal by class: ℓ small systems.
     """
     K_plain = K
     K, root = weigh(K, w)
@@ -311,15 +354,14 @@ def sweep_rls(
         outside = np.setdiff1d(np.arange(len(y)), train)
         values = np.zeros((len(gammas), len(test), len(L)))
         for block in blocks:
-            rows = train[np.isin(train, block)]
+            rows = train if len(blocks) == 1 else train[np.isin(train, block)]
             problem = _RLS.of(K, root, y, L, train, rows, regularizer)
             K_out = K[np.ix_(outside, rows)]
             KK_rows = KK[np.ix_(rows, rows)] - K_out.T @ K_out
             if (KK_rows.diagonal() < 0.1 * KK.diagonal()[rows]).any():  # the rows left out were most of the sum
                 KK_rows = problem.K.T @ problem.K
             K_test = K_plain[np.ix_(test, rows)] * root[rows]
-            for i, gamma in enumerate(gammas):
-                beta, kept = problem.solve(gamma, KK_rows)
+            for i, (beta, kept) in enumerate(zip(*problem.solve_all(np.asarray(gammas, dtype=float), KK_rows))):
                 values[i] += class_values(K_test, beta, y[rows], len(L)) if kept else np.nan
         results.append(values)
     return results
