@@ -32,13 +32,15 @@ from mcls.solvers.qp.base import RIDGE
 Array = np.ndarray
 
 #: The gradient of free variables, and the wrong sign of others, is brought below this (the margin is 1).
-_GRADIENT = 1e-13
+GRADIENT = 1e-13
 #: Fewest variables that may be freed at once.
-_FREED = 16
+FREED = 16
 #: Smallest free set, and which part of it may have changed, for a border instead of a new factor.
-_BORDERED, _BORDER = 150, 8
+BORDERED, _BORDER = 150, 8
 #: Largest gradient εβ that the ridge may leave; beyond (γ in the hundreds) proximal steps take it away.
-_RIDGE_GRADIENT = 1e-7
+RIDGE_GRADIENT = 1e-7
+#: What is within this of a bound, relative to the largest β or to the bound itself, is on it.
+HAIR = 1e-14
 #: Steps of ν in a row that do not halve Aβ, after which the penalty ρ grows; and how far it may.
 _SLOW = 5
 _STEEPEST = 32.0**4
@@ -79,7 +81,7 @@ class FreeSystem:
         """x (|F|,) or (|F|, k) for the sorted indices f (|F|,); ``fresh`` factorises F itself."""
         if f.tobytes() == self.key:
             return dpotrs(self.factor, b, lower=1)[0]
-        if not fresh and _BORDERED <= len(self.base) and abs(len(self.base) - len(f)) * _BORDER <= len(self.base):
+        if not fresh and BORDERED <= len(self.base) and abs(len(self.base) - len(f)) * _BORDER <= len(self.base):
             changed = np.setxor1d(self.base, f, assume_unique=True)
             if len(changed) * _BORDER <= len(self.base):
                 return self._bordered(f, b, changed)
@@ -90,7 +92,7 @@ class FreeSystem:
         """Factorise (H + ε)_FF and forget all borders."""
         self.base, self.key = f, f.tobytes()
         self.factor = factor(self.block(f, f), self.ridge[f]) if len(f) else np.zeros((0, 0))
-        if len(f) >= _BORDERED:
+        if len(f) >= BORDERED:
             self.place = np.full(len(self.ridge), -1)  # of an index within the base
             self.place[f] = np.arange(len(f))
             self.column = np.full(len(self.ridge), -1)  # of an index within the borders
@@ -165,7 +167,7 @@ class ActiveSet:
             else:
                 beta, multipliers, used = self._multipliers(c, upper, beta, multipliers)
             steps += used
-            if (self.ridge * np.abs(beta - centre)).max(initial=0.0) <= _RIDGE_GRADIENT:
+            if (self.ridge * np.abs(beta - centre)).max(initial=0.0) <= RIDGE_GRADIENT:
                 break
             centre = beta
         return beta, multipliers if self.U is None else self.U @ multipliers, steps
@@ -235,7 +237,7 @@ def projected_newton(system: FreeSystem, c: Array, upper: Array, beta: Array) ->
         pull = np.where(beta <= 0, -g, g)  # at a bound: how strongly the gradient pulls inside
         pull[interior | (upper <= 0)] = 0.0
         # rounding in row i of Hβ is a few units in the last place of Σⱼ|H_ij|βⱼ
-        tol = np.maximum(_GRADIENT, 4 * np.finfo(float).eps * float(lengths @ beta) * lengths)
+        tol = np.maximum(GRADIENT, 4 * np.finfo(float).eps * float(lengths @ beta) * lengths)
         pull[pull <= tol] = 0.0
         settled = not (np.abs(g[interior]) > tol[interior]).any()
         pulled = bool(pull.any())
@@ -274,7 +276,7 @@ def projected_newton(system: FreeSystem, c: Array, upper: Array, beta: Array) ->
 def _freed(interior: Array, pull: Array, support: int) -> Array:
     """Indices of the interior and of the strongest pulled variables, at most a quarter of the support."""
     inward = np.flatnonzero(pull)
-    most = max(_FREED, support // 4)
+    most = max(FREED, support // 4)
     if len(inward) > most:
         inward = inward[np.argpartition(-pull[inward], most)[:most]]
     free = interior.copy()
@@ -323,10 +325,9 @@ def _bent_step(system: FreeSystem, f: Array, g: Array, b: Array, upper: Array, p
 
 def _snap(beta: Array, upper: Array) -> Array:
     """Clip to the box, and put on a bound what is within rounding of it."""
-    hair = 1e-14
     beta = np.clip(beta, 0.0, upper)
-    beta[beta <= hair * beta.max()] = 0.0  # not of γ, beside which a whole solution may be small
-    return np.where(beta >= upper - hair * upper, upper, beta)
+    beta[beta <= HAIR * beta.max()] = 0.0  # not of γ, beside which a whole solution may be small
+    return np.where(beta >= upper - HAIR * upper, upper, beta)
 
 
 def factor(M: Array, ridge: Array) -> Array:
