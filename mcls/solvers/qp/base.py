@@ -82,13 +82,19 @@ def box_kkt_residual(
         Equality constraints and their multipliers.
     """
     upper = np.broadcast_to(np.asarray(gamma, dtype=float), beta.shape)
-    gradient = H @ beta - 1.0
+    gradient = product(H, beta) - 1.0
     if A is None or not A.size:
         return float(natural_residuals(beta, gradient, upper))
     gradient += A.T @ (np.zeros(len(A)) if nu is None else nu)
     infeasible = np.abs(A @ beta).max() / (_scales(beta, upper)[0] * (np.abs(A).max() or 1.0))
     residual = max(float(natural_residuals(beta, gradient, upper)), float(infeasible))
     return residual if np.isfinite(residual) else np.inf
+
+
+def product(H: Array, beta: Array) -> Array:
+    """Hβ of a symmetric H; where β (n,) is mostly zero only the rows of the others are read."""
+    support = np.flatnonzero(beta)
+    return beta[support] @ H[support] if 4 * len(support) < len(beta) else H @ beta
 
 
 def natural_residuals(beta: Array, gradient: Array, upper: Array) -> Array:

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mcls.solvers.qp.active_set import BORDERED, RIDGE_GRADIENT
-from mcls.solvers.qp.base import QPResult, natural_residuals
+from mcls.solvers.qp.active_set import RIDGE_GRADIENT
+from mcls.solvers.qp.base import QPResult, natural_residuals, product
+from mcls.solvers.qp.free_system import BORDERED
 from mcls.solvers.qp.lockstep import Systems, solve_together
 from mcls.solvers.qp.osqp_guess import Guess
 from mcls.solvers.qp.solve import BoxQP
@@ -88,7 +89,10 @@ class _Grid:
         return [[[of_fold[i] for i in range(len(self.gammas))] for of_fold in of_box] for of_box in found]
 
     def _whole(self, weights: Sequence[Array]) -> list[list[QPResult]]:
-        """The path of each box from the smallest γ up, each γ from the one below or from OSQP's guess."""
+        """The path of each box from the smallest γ up, each γ from the one below or from OSQP's guess.
+
+        The guess is rough: of the two that of the lower objective is the start.
+        """
         guess = Guess([box.H for box in self.boxes]) if self.boxes[0].solver == "osqp" else None
         name = "active-set" if guess is None else "osqp+active-set"
         bs = range(len(self.boxes))
@@ -96,25 +100,32 @@ class _Grid:
         last: list[tuple[QPResult, Array]] = []
         for i in map(int, np.argsort(np.asarray(self.gammas, dtype=float), kind="stable")):
             uppers = [self.gammas[i] * w for w in weights]
-            starts = [np.where(result.beta >= bound, upper, result.beta) for (result, bound), upper in zip(last, uppers)]
+            starts = [np.zeros(len(upper)) for upper in uppers]
+            if last:
+                starts = [
+                    np.where(old.beta >= bound, upper, old.beta) for (old, bound), upper in zip(last, uppers)
+                ]
             # Once no β is at its bound the solution is that of every larger γ.
             todo = [b for b in bs if not last or ((weights[b] > 0) & (last[b][0].beta >= last[b][1])).any()]
-            if not last:
-                starts = [np.zeros(len(upper)) for upper in uppers]
+            results = {
+                b: self.boxes[b].certify(last[b][0].beta, last[b][0].nu, uppers[b], 0, last[b][0].solver)
+                for b in bs
+                if b not in todo
+            }
             if guess is not None and todo:
-                starts = [box.snap(beta, upper) for box, beta, upper in zip(self.boxes, guess.solve(uppers), uppers)]
-            results = [last[b][0] for b in bs] if last else [None] * len(self.boxes)
-            for b in bs:
-                if b not in todo:
-                    results[b] = self.boxes[b].certify(results[b].beta, results[b].nu, uppers[b], 0, results[b].solver)
+                guessed = guess.solve(uppers)
+                for b in todo:
+                    H, rough = self.boxes[b].H, self.boxes[b].snap(guessed[b], uppers[b])
+                    if _objective(H, rough) < _objective(H, starts[b]):
+                        starts[b] = rough
             if len(todo) >= _MANY and self.systems.n < BORDERED:
-                solved = self._together(todo, [uppers[b] for b in todo], [starts[b] for b in todo], [name] * len(todo))
+                box_of = [uppers[b] for b in todo], [starts[b] for b in todo]
+                solved = self._together(todo, *box_of, [name] * len(todo))
             else:
                 solved = [self.boxes[b].solve(uppers[b], starts[b], None, name) for b in todo]
-            for b, result in zip(todo, solved):
-                results[b] = result
-            last = list(zip(results, uppers))
-            found[i] = results
+            results |= zip(todo, solved)
+            found[i] = [results[b] for b in bs]
+            last = list(zip(found[i], uppers))
         return [[found[i][b] for i in range(len(self.gammas))] for b in bs]
 
     def _folds(
@@ -123,7 +134,9 @@ class _Grid:
         """Solutions of problems (box, fold, γ), each started from that of the whole data set."""
         uppers = [self.gammas[i] * folds[b][k] for b, k, i in problems]
         starts = [near[b][i].beta for b, _, i in problems]
-        return self._together([b for b, _, _ in problems], uppers, starts, [near[b][i].solver for b, _, i in problems])
+        return self._together(
+            [b for b, _, _ in problems], uppers, starts, [near[b][i].solver for b, _, i in problems]
+        )
 
     def _together(
         self, bs: Sequence[int], uppers: Sequence[Array], starts: Sequence[Array], names: Sequence[str]
@@ -149,6 +162,10 @@ class _Grid:
             else:
                 results.append(self.boxes[b].solve(u, of_row, None, name))
         return results
+
+
+def _objective(H: Array, beta: Array) -> float:
+    return float(0.5 * beta @ product(H, beta) - beta.sum())
 
 
 def _n_free(result: QPResult) -> int:

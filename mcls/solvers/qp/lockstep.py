@@ -14,7 +14,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.linalg.lapack import dpotrs
 
-from mcls.solvers.qp.active_set import FREED, GRADIENT, HAIR, factor
+from mcls.solvers.qp.active_set import FREED
+from mcls.solvers.qp.free_system import HAIR, factor, rounding
 
 Array = np.ndarray
 
@@ -37,9 +38,8 @@ def solve_together(systems: Systems, block: Array, upper: Array, start: Array) -
     still, idle = np.zeros(len(upper), dtype=int), np.zeros(len(upper), dtype=int)
     for step in range(_STEPS):
         g = systems.products(block, beta) + systems.ridge[block] * beta - 1.0
-        lengths = systems.lengths[block]
         interior = (beta > 0) & (beta < u)
-        tol = np.maximum(GRADIENT, 4 * np.finfo(float).eps * (beta * lengths).sum(axis=1, keepdims=True) * lengths)
+        tol = rounding(systems.lengths[block], beta)
         pull = np.where(beta <= 0, -g, g)  # at a bound: how strongly the gradient pulls inside
         pull[interior | (u <= 0) | (pull <= tol)] = 0.0
         settled = ~((np.abs(g) > tol) & interior).any(axis=1)
@@ -132,7 +132,9 @@ class Systems:
             rows = rows[free[rows].any(axis=1)]
         return p
 
-    def bent_steps(self, block: Array, free: Array, g: Array, beta: Array, upper: Array, p: Array) -> tuple[Array, Array]:
+    def bent_steps(
+        self, block: Array, free: Array, g: Array, beta: Array, upper: Array, p: Array
+    ) -> tuple[Array, Array]:
         """Where each problem goes (p, n), and by how much its objective decreases: the best of some bent steps."""
         with np.errstate(all="ignore"):
             reach = np.where(p < 0, -beta / p, np.where(p > 0, (upper - beta) / p, np.inf))

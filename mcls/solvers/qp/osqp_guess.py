@@ -16,11 +16,11 @@ from scipy import sparse
 Array = np.ndarray
 
 #: Iterations that a guess may take, and how often OSQP looks whether they are enough.
-ITERATIONS, CHECKED = 50, 5
+ITERATIONS, CHECKED = 20, 5
 #: What a guess is solved to.
 TOLERANCE = 1e-2
 #: A smaller H is given as it is; a larger one by at most so many columns.
-_DENSE, _COLUMNS = 100, 100
+_DENSE, _COLUMNS = 100, 30
 
 
 class Guess:

@@ -23,10 +23,10 @@ class BoxQP:
     """min ½βᵀHβ − 1ᵀβ over boxes 0 ≤ β ≤ γ (and Aβ = 0): set up once, solved for many γ, every β certified.
 
     A guess of OSQP's is finished by the active set, so that what is at a bound is exactly there and every
-    solver ends at the same β. On a grid OSQP solves the whole data set, one set-up and warm starts along γ; a fold
-    differs from it in a few rows and is finished from its solution. Where the active set does not reach ``tol`` (it
-    has not been seen to), OSQP is asked; where OSQP does not, it runs again to a tighter tolerance; if that fails
-    too, a ``ConvergenceWarning`` says so. Clarabel's β is left as it comes unless it misses ``tol``: it is the oracle.
+    solver ends at the same β. On a grid OSQP guesses for the whole data set; a fold differs from it in a few rows
+    and is finished from its solution (``grid``). Where the active set does not reach ``tol`` (it has not been seen
+    to), OSQP is asked; where OSQP does not, it runs again to a tighter tolerance; if that fails too, a
+    ``ConvergenceWarning`` says so. Clarabel's β is left as it comes unless it misses ``tol``: it is the oracle.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class BoxQP:
         """Put β on a bound where it is closer to that than its gradient is to zero."""
         scale = float(beta.max(initial=0.0)) or 1.0
         gradient = self.H @ beta - 1.0
-        if nu is not None and len(nu):
+        if self.A is not None and self.A.size and nu is not None:
             gradient += self.A.T @ nu
         start = np.where(beta < scale * gradient, 0.0, beta)
         return np.where(upper - beta < -scale * gradient, upper, start)
