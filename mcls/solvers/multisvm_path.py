@@ -25,7 +25,7 @@ from scipy.linalg.lapack import dpotrs
 
 from mcls.solvers.multisvm import MARGINS, Solution, objectives
 from mcls.solvers.multisvm import solve as solve_inside
-from mcls.solvers.qp.active_set import FreeSystem, factor
+from mcls.solvers.qp.free_system import FreeSystem, factor
 
 Array = np.ndarray
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mcls.solvers.lsm import indicators
-from mcls.solvers.qp import BoxQP, QPResult
+from mcls.solvers.qp import BoxQP, solve_grid
 from mcls.solvers.vector import label_blocks
 
 Array = np.ndarray
@@ -110,20 +110,19 @@ def sweep(
     """Out-of-fold class values (γ, |test|, ℓ) of each fold, and the biases (γ, fold, p) where asked for.
 
     A fold is the problem of all samples with the upper bound zero on those left out, so one H, set up once,
-    serves every fold and γ. The whole data set is solved first, from the smallest γ up, each γ started from
-    the one below; each fold then starts from the whole data set's solution at its γ, from which it differs
-    in a few members of the active set.
+    serves every fold and γ (see :func:`mcls.solvers.qp.solve_grid`).
     """
     n = len(y)
     w = np.ones(n) if w is None else w
     betas = np.zeros((len(folds), len(gammas), n))
-    for rows, problem in _problems(K, y, B, L, bias and constraint == "exact", solver, tol):
-        whole = problem.path(gammas, w[rows])
-        for k, (train, _) in enumerate(folds):
-            of_fold = np.zeros(n)
-            of_fold[train] = w[train]
-            path: list[QPResult] = problem.path(gammas, of_fold[rows], whole)
-            betas[k][:, rows] = [result.beta for result in path]
+    of_folds = np.zeros((len(folds), n))
+    for of_fold, (train, _) in zip(of_folds, folds):
+        of_fold[train] = w[train]
+    problems = _problems(K, y, B, L, bias and constraint == "exact", solver, tol)
+    of_rows, boxes = [rows for rows, _ in problems], [box for _, box in problems]
+    found = solve_grid(boxes, gammas, [w[rows] for rows in of_rows], [of_folds[:, rows] for rows in of_rows])
+    for rows, of_box in zip(of_rows, found):
+        betas[:, :, rows] = [[result.beta for result in path] for path in of_box]
     members_of = indicators(y, len(L))  # (n, ℓ)
     values = []
     for (_, test), beta in zip(folds, betas):

@@ -14,7 +14,8 @@ from mcls.evaluation.scaling import to_range
 from mcls.kernels import gaussian, squared_distances
 from mcls.labelbooks import label_vectors
 from mcls.solvers.qp import SOLVERS, BoxQP, box_kkt_residual, solve_box_qp, solve_path
-from mcls.solvers.qp.active_set import ActiveSet, FreeSystem
+from mcls.solvers.qp.active_set import ActiveSet
+from mcls.solvers.qp.free_system import FreeSystem
 from mcls.solvers.qp.osqp_backend import OSQP
 
 BOOKS = ["pm1", "indicators", "alignment", "consistency", "mincorr"]

@@ -16,118 +16,29 @@ Each free set has one minimiser, the objective strictly decreases, and so the me
 solution of a neighbouring γ or of the whole data set, it needs a handful of steps. H may be singular: the
 problem solved is that of H + ε (see ``base``), whose solution is unique.
 
-Equality constraints come by the method of multipliers: minimise with H + ρAᵀA and 1 − Aᵀν over the box, then
-move ν along Aβ until Aβ = 0. The step of ν is Newton's on the dual where it is safe, ρAβ otherwise.
+Equality constraints: the face of a neighbour's solution may hold this one's (``faces``). Where it does not, they come
+by the method of multipliers: minimise with H + ρAᵀA and 1 − Aᵀν over the box, then move ν along Aβ until Aβ = 0. The
+step of ν is Newton's on the dual where it is safe, ρAβ otherwise.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 
-from mcls.errors import McLsError
 from mcls.solvers.linear import independent_rows
 from mcls.solvers.qp.base import RIDGE
+from mcls.solvers.qp.faces import solve_by_faces
+from mcls.solvers.qp.free_system import HAIR, FreeSystem, rounding
 
 Array = np.ndarray
 
-#: The gradient of free variables, and the wrong sign of others, is brought below this (the margin is 1).
-_GRADIENT = 1e-13
 #: Fewest variables that may be freed at once.
-_FREED = 16
-#: Smallest free set, and which part of it may have changed, for a border instead of a new factor.
-_BORDERED, _BORDER = 150, 8
+FREED = 16
 #: Largest gradient εβ that the ridge may leave; beyond (γ in the hundreds) proximal steps take it away.
-_RIDGE_GRADIENT = 1e-7
+RIDGE_GRADIENT = 1e-7
 #: Steps of ν in a row that do not halve Aβ, after which the penalty ρ grows; and how far it may.
 _SLOW = 5
 _STEEPEST = 32.0**4
-
-
-class FreeSystem:
-    """(H + ε)_FF x = b for one H, the ridge ε (n,) and many free sets F.
-
-    A free set differs little from the one before: in the last Newton step, with the next multipliers, at the next γ.
-    So the factor of one set U is kept, M_UU = RRᵀ, M = H + ε. Where F has the indices a beyond U and lacks r, the
-    system is that of U bordered by M_Ua and by the columns e_r, which hold x_r at zero:
-
-        [M_UU  M_Ua  e_r] [x_U]   [b_U]
-        [M_aU  M_aa   0 ] [x_a] = [b_a]
-        [e_rᵀ   0     0 ] [λ_r]   [ 0 ],
-
-    solved by the Schur complement of M_UU. A border of one column costs |U|² operations, once; a factor |U|³/3.
-    """
-
-    def __init__(self, H: Array, ridge: Array) -> None:
-        self.H, self.ridge = H, ridge
-        self.lengths = np.sqrt(np.maximum(H.diagonal(), 0.0))  # |H_ij| ≤ lengths_i lengths_j
-        self.forget()
-
-    def forget(self) -> None:
-        """Drop the factor: H is another now."""
-        self._keep(np.zeros(0, dtype=np.intp))
-
-    def block(self, f: Array, g: Array) -> Array:
-        """H_fg (|f|, |g|)."""
-        return self.H[f].take(g, axis=1)
-
-    def gradient(self, beta: Array, c: Array) -> Array:
-        """(H + ε)β − c."""
-        return self.H @ beta + self.ridge * beta - c
-
-    def solve(self, f: Array, b: Array, fresh: bool = False) -> Array:
-        """x (|F|,) or (|F|, k) for the sorted indices f (|F|,); ``fresh`` factorises F itself."""
-        if f.tobytes() == self.key:
-            return dpotrs(self.factor, b, lower=1)[0]
-        if not fresh and _BORDERED <= len(self.base) and abs(len(self.base) - len(f)) * _BORDER <= len(self.base):
-            changed = np.setxor1d(self.base, f, assume_unique=True)
-            if len(changed) * _BORDER <= len(self.base):
-                return self._bordered(f, b, changed)
-        self._keep(f)
-        return dpotrs(self.factor, b, lower=1)[0]
-
-    def _keep(self, f: Array) -> None:
-        """Factorise (H + ε)_FF and forget all borders."""
-        self.base, self.key = f, f.tobytes()
-        self.factor = factor(self.block(f, f), self.ridge[f]) if len(f) else np.zeros((0, 0))
-        if len(f) >= _BORDERED:
-            self.place = np.full(len(self.ridge), -1)  # of an index within the base
-            self.place[f] = np.arange(len(f))
-            self.column = np.full(len(self.ridge), -1)  # of an index within the borders
-            self.borders = np.zeros((len(f), 0), order="F")  # R⁻¹[M_Ua, e_r]
-
-    def _bordered(self, f: Array, b: Array, changed: Array) -> Array:
-        new = changed[self.column[changed] < 0]
-        if len(new):
-            border = np.zeros((len(self.base), len(new)), order="F")
-            out = self.place[new]
-            beyond = out < 0
-            border[:, beyond] = self.block(self.base, new[beyond])
-            border[out[~beyond], np.flatnonzero(~beyond)] = 1.0
-            self.column[new] = self.borders.shape[1] + np.arange(len(new))
-            solved = dtrtrs(self.factor, border, lower=1, overwrite_b=1)[0]
-            self.borders = np.asfortranarray(np.hstack([self.borders, solved]))
-        W = self.borders[:, self.column[changed]]  # (|U|, changed)
-        added = self.place[changed] < 0
-        a = changed[added]
-        S = -(W.T @ W)
-        S[np.ix_(added, added)] += self.block(a, a) + np.diag(self.ridge[a])
-        many = b if b.ndim == 2 else b[:, None]
-        where = self.place[f]  # of F within U
-        inside = where >= 0
-        b_U = np.zeros((len(self.base), many.shape[1]), order="F")
-        b_U[where[inside]] = many[inside]
-        u = dtrtrs(self.factor, b_U, lower=1, overwrite_b=1)[0]
-        right = -(W.T @ u)
-        right[added] += many[~inside]
-        try:
-            z = np.linalg.solve(S, right)
-        except np.linalg.LinAlgError:
-            return self.solve(f, b, fresh=True)
-        x = np.empty_like(many)
-        x[inside] = dtrtrs(self.factor, u - W @ z, lower=1, trans=1)[0][where[inside]]
-        x[~inside] = z[added]
-        return x if b.ndim == 2 else x[:, 0]
 
 
 class ActiveSet:
@@ -163,9 +74,10 @@ class ActiveSet:
             if self.U is None:
                 beta, used = projected_newton(self.system, c, upper, beta)
             else:
-                beta, multipliers, used = self._multipliers(c, upper, beta, multipliers)
+                by_faces = None if start is None else solve_by_faces(self.system, self.A, c, upper, beta)
+                beta, multipliers, used = by_faces or self._multipliers(c, upper, beta, multipliers)
             steps += used
-            if (self.ridge * np.abs(beta - centre)).max(initial=0.0) <= _RIDGE_GRADIENT:
+            if (self.ridge * np.abs(beta - centre)).max(initial=0.0) <= RIDGE_GRADIENT:
                 break
             centre = beta
         return beta, multipliers if self.U is None else self.U @ multipliers, steps
@@ -234,8 +146,7 @@ def projected_newton(system: FreeSystem, c: Array, upper: Array, beta: Array) ->
         interior = (beta > 0) & (beta < upper)
         pull = np.where(beta <= 0, -g, g)  # at a bound: how strongly the gradient pulls inside
         pull[interior | (upper <= 0)] = 0.0
-        # rounding in row i of Hβ is a few units in the last place of Σⱼ|H_ij|βⱼ
-        tol = np.maximum(_GRADIENT, 4 * np.finfo(float).eps * float(lengths @ beta) * lengths)
+        tol = rounding(lengths, beta)
         pull[pull <= tol] = 0.0
         settled = not (np.abs(g[interior]) > tol[interior]).any()
         pulled = bool(pull.any())
@@ -274,7 +185,7 @@ def projected_newton(system: FreeSystem, c: Array, upper: Array, beta: Array) ->
 def _freed(interior: Array, pull: Array, support: int) -> Array:
     """Indices of the interior and of the strongest pulled variables, at most a quarter of the support."""
     inward = np.flatnonzero(pull)
-    most = max(_FREED, support // 4)
+    most = max(FREED, support // 4)
     if len(inward) > most:
         inward = inward[np.argpartition(-pull[inward], most)[:most]]
     free = interior.copy()
@@ -323,21 +234,6 @@ def _bent_step(system: FreeSystem, f: Array, g: Array, b: Array, upper: Array, p
 
 def _snap(beta: Array, upper: Array) -> Array:
     """Clip to the box, and put on a bound what is within rounding of it."""
-    hair = 1e-14
     beta = np.clip(beta, 0.0, upper)
-    beta[beta <= hair * beta.max()] = 0.0  # not of γ, beside which a whole solution may be small
-    return np.where(beta >= upper - hair * upper, upper, beta)
-
-
-def factor(M: Array, ridge: Array) -> Array:
-    """Cholesky factor of M + ε; where rounding makes that indefinite, of M plus a little more."""
-    for more in (0.0, 1e-13, 1e-11, 1e-9, 1e-7):  # more only shortens the step: the gradient stays exact
-        R = M.T.copy(order="F")  # symmetric: transposed it is in the order that LAPACK wants
-        R[np.diag_indices(len(R))] += ridge + more * M.diagonal()
-        R, failed = dpotrf(R, lower=1, clean=0, overwrite_a=1)
-        if not failed:
-            return R
-    raise McLsError(
-        "the matrix H of the quadratic programme is not positive semi-definite; "
-        "the kernel (and the kernel on the labels) must be"
-    )
+    beta[beta <= HAIR * beta.max()] = 0.0  # not of γ, beside which a whole solution may be small
+    return np.where(beta >= upper - HAIR * upper, upper, beta)

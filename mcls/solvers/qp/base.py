@@ -82,12 +82,31 @@ def box_kkt_residual(
         Equality constraints and their multipliers.
     """
     upper = np.broadcast_to(np.asarray(gamma, dtype=float), beta.shape)
-    gradient = H @ beta - 1.0
-    scale = max(float(beta.max(initial=0.0)), 1e-9 * float(upper.max(initial=0.0))) or 1.0
-    infeasible = 0.0
-    if A is not None and A.size:
-        gradient += A.T @ (np.zeros(len(A)) if nu is None else nu)
-        infeasible = float(np.abs(A @ beta).max()) / (scale * (float(np.abs(A).max()) or 1.0))
-    natural = np.abs(beta / scale - np.clip(beta / scale - gradient, 0.0, upper / scale))
-    residual = max(float(natural.max(initial=0.0)), infeasible)
+    gradient = product(H, beta) - 1.0
+    if A is None or not A.size:
+        return float(natural_residuals(beta, gradient, upper))
+    gradient += A.T @ (np.zeros(len(A)) if nu is None else nu)
+    infeasible = np.abs(A @ beta).max() / (_scales(beta, upper)[0] * (np.abs(A).max() or 1.0))
+    residual = max(float(natural_residuals(beta, gradient, upper)), float(infeasible))
     return residual if np.isfinite(residual) else np.inf
+
+
+def product(H: Array, beta: Array) -> Array:
+    """Hβ of a symmetric H; where β (n,) is mostly zero only the rows of the others are read."""
+    support = np.flatnonzero(beta)
+    return beta[support] @ H[support] if 4 * len(support) < len(beta) else H @ beta
+
+
+def natural_residuals(beta: Array, gradient: Array, upper: Array) -> Array:
+    """The first part of :func:`box_kkt_residual`, for β, its gradient and its bounds (..., n)."""
+    scale = _scales(beta, upper)
+    natural = np.abs(beta / scale - np.clip(beta / scale - gradient, 0.0, upper / scale)).max(axis=-1, initial=0.0)
+    return np.where(np.isfinite(natural), natural, np.inf)
+
+
+def _scales(beta: Array, upper: Array) -> Array:
+    """The unit (..., 1) in which β (..., n) is measured."""
+    scale = np.maximum(
+        beta.max(axis=-1, initial=0.0, keepdims=True), 1e-9 * upper.max(axis=-1, initial=0.0, keepdims=True)
+    )
+    return np.where(scale > 0, scale, 1.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -22,10 +23,10 @@ class BoxQP:
     """min ½βᵀHβ − 1ᵀβ over boxes 0 ≤ β ≤ γ (and Aβ = 0): set up once, solved for many γ, every β certified.
 
     A guess of OSQP's is finished by the active set, so that what is at a bound is exactly there and every
-    solver ends at the same β. On a grid OSQP solves the whole data set, one set-up and warm starts along γ; a fold
-    differs from it in a few rows and is finished from its solution. Where the active set does not reach ``tol`` (it
-    has not been seen to), OSQP is asked; where OSQP does not, it runs again to a tighter tolerance; if that fails
-    too, a ``ConvergenceWarning`` says so. Clarabel's β is left as it comes unless it misses ``tol``: it is the oracle.
+    solver ends at the same β. On a grid OSQP guesses for the whole data set; a fold differs from it in a few rows
+    and is finished from its solution (``grid``). Where the active set does not reach ``tol`` (it has not been seen
+    to), OSQP is asked; where OSQP does not, it runs again to a tighter tolerance; if that fails too, a
+    ``ConvergenceWarning`` says so. Clarabel's β is left as it comes unless it misses ``tol``: it is the oracle.
 
     Parameters
     ----------
@@ -41,10 +42,16 @@ class BoxQP:
     def __init__(self, H: Array, A: Array | None = None, *, solver: str = "osqp", tol: float = 1e-6) -> None:
         if solver not in SOLVERS:
             raise unknown_name("QP solver", str(solver), SOLVERS)
-        self.H, self.A, self.tol = H, A, tol
+        self.H, self.A, self.tol, self.solver = H, A, tol, solver
         self.active_set = ActiveSet(H, A)
+        #: Whether it is a box alone, solved by the active set, from OSQP's guess or without one.
+        self.plain = not (A is not None and A.size) and solver != "cvxpy"
+
+    @cached_property
+    def backend(self) -> Backend:
+        """What solves, or begins; set up when first asked."""
         backends = {"osqp": OSQP, "cvxpy": Cvxpy}
-        self.backend: Backend = self.active_set if solver == "active-set" else backends[solver](H, A)
+        return self.active_set if self.solver == "active-set" else backends[self.solver](self.H, self.A)
 
     def solve(
         self, gamma: float | Array, start: Array | None = None, nu: Array | None = None, begun: str | None = None
@@ -56,7 +63,7 @@ class BoxQP:
         upper = np.array(np.broadcast_to(np.asarray(gamma, dtype=float), len(self.H)))
         if not (np.isfinite(upper).all() and (upper >= 0).all()):
             raise McLsError(f"the upper bound gamma must be finite and not negative, got {gamma}")
-        if begun is not None and isinstance(self.backend, OSQP):
+        if begun is not None and self.solver == "osqp":
             result = replace(self._run(self.active_set, upper, start, nu), solver=begun)
         else:
             result = self._run(self.backend, upper, start, nu)
@@ -90,7 +97,7 @@ class BoxQP:
                 below, bounds, result = last
                 start, nu = np.where(result.beta >= bounds, upper, result.beta), result.nu
             if last is not None and not ((w > 0) & (result.beta >= bounds)).any():
-                found = self._certify(result.beta, result.nu, upper, 0, result.solver)
+                found = self.certify(result.beta, result.nu, upper, 0, result.solver)
             else:
                 if near is not None:
                     start, nu = np.where(w > 0, near[i].beta, 0.0), near[i].nu
@@ -102,24 +109,27 @@ class BoxQP:
 
     def _run(self, backend: Backend, upper: Array, start: Array | None, nu: Array | None) -> QPResult:
         beta, multipliers, iterations = backend.solve(upper, start, nu)
-        result = self._certify(beta, multipliers, upper, iterations, backend.name)
+        result = self.certify(beta, multipliers, upper, iterations, backend.name)
         return self._finish(result, upper) if isinstance(backend, OSQP) else result
 
-    def _certify(self, beta: Array, nu: Array, upper: Array, iterations: int, solver: str) -> QPResult:
+    def snap(self, beta: Array, upper: Array, nu: Array | None = None) -> Array:
+        """Put β on a bound where it is closer to that than its gradient is to zero."""
+        scale = float(beta.max(initial=0.0)) or 1.0
+        gradient = self.H @ beta - 1.0
+        if self.A is not None and self.A.size and nu is not None:
+            gradient += self.A.T @ nu
+        start = np.where(beta < scale * gradient, 0.0, beta)
+        return np.where(upper - beta < -scale * gradient, upper, start)
+
+    def certify(self, beta: Array, nu: Array, upper: Array, iterations: int, solver: str) -> QPResult:
+        """β with the residual that is computed from it here."""
         residual = box_kkt_residual(self.H, beta, upper, self.A, nu)
         return QPResult(beta, nu, residual, iterations, solver)
 
     def _finish(self, guess: QPResult, upper: Array) -> QPResult:
         """Let the active set finish what another solver began; the better of the two."""
-        scale = float(guess.beta.max(initial=0.0)) or 1.0
-        gradient = self.H @ guess.beta - 1.0
-        if self.A is not None and self.A.size:
-            gradient += self.A.T @ guess.nu
-        # what is closer to its bound than its gradient is to zero belongs there
-        start = np.where(guess.beta < scale * gradient, 0.0, guess.beta)
-        start = np.where(upper - guess.beta < -scale * gradient, upper, start)
-        beta, nu, _ = self.active_set.solve(upper, start, guess.nu)
-        finished = self._certify(beta, nu, upper, guess.iterations, f"{guess.solver}+active-set")
+        beta, nu, _ = self.active_set.solve(upper, self.snap(guess.beta, upper, guess.nu), guess.nu)
+        finished = self.certify(beta, nu, upper, guess.iterations, f"{guess.solver}+active-set")
         return finished if finished.kkt_residual <= max(guess.kkt_residual, self.tol) else guess
 
     def _refine(self, result: QPResult, upper: Array) -> QPResult:
