@@ -48,6 +48,11 @@ class Ladder:
         inner = exponents[(exponents >= start[0]) & (exponents <= start[1])]
         return cls((2.0**exponents).tolist(), (2.0**inner).tolist(), near)
 
+    def coarser(self) -> Ladder:
+        """Every second value, the first of the start among them."""
+        first = self.values.index(self.start[0])
+        return Ladder(self.values[first % 2 :: 2], self.start[::2], -(-self.near // 2))
+
     def around(self, value: float, reach: int) -> list[float]:
         """The value and up to ``reach`` more on each side."""
         at = self.values.index(value)
@@ -69,7 +74,7 @@ def ladders(entry: Machine, X: Array, seed: int = 0, kernel: Any = "gaussian") -
     ``sigma`` starts with nine steps from 1/16 to 4 times the median distance between two rows, in the columns that the
     kernel sees, and may go from 1/128 to 32 times. A parameter that regularises (``Machine.smoother`` says in which
     direction) starts with 2^-10 to 2^4 and may go from 2^-30 to 2^14, or the reciprocals where smaller is smoother. Any
-    other has no ladder and keeps the registry's values.
+    other has no ladder and keeps the registry's values. Of a machine with a ``coarse`` grid, all are every second one.
     """
     made: dict[str, Ladder] = {}
     for name in entry.grid:
@@ -80,7 +85,7 @@ def ladders(entry: Machine, X: Array, seed: int = 0, kernel: Any = "gaussian") -
             )
         elif name in entry.smoother and isinstance(entry.grid[name], str):  # a list holds for any data
             made[name] = STRENGTHS[entry.smoother[name]]
-    return made
+    return {name: ladder.coarser() for name, ladder in made.items()} if entry.coarse else made
 
 
 def median_distance(X: Array, seed: int = 0, kernel: Any = "gaussian") -> float:
