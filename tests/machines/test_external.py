@@ -43,7 +43,7 @@ def test_classifiers_are_found_by_import_name_and_have_one_name(name, cls):
 def test_a_few_classifiers_of_other_libraries_have_names_too(name, tmp_path):
     module = {"sk:LGBMClassifier": "lightgbm", "sk:XGBClassifier": "xgboost"}.get(name, "mcls")
     if find_spec(module) is None:
-        with pytest.raises(McLsError, match="needs .*: pip install 'mcls.boosting.'"):
+        with pytest.raises(McLsError, match=r"needs .*: pip install 'mcls\[boosting\]'"):
             get_machine(name)
         return
     machine = get_machine(name)
