@@ -292,6 +292,8 @@ for _machine in (
         "oneLSM on few rows, chosen by the exact decrease of its objective",
         "honeine2013, Sec. 9 (future work)",
         search_rows=1000,
+        coarse=True,
+        near=0.25,
     ),
     Machine(
         "learned-oneLSM",
