@@ -40,12 +40,12 @@ SPLITS = 10
 _MOST_ROWS = 2000
 
 
-def load(name: str) -> tuple[Array, Array]:
-    """Features as they are, and class codes."""
+def load(name: str, most: int = _MOST_ROWS) -> tuple[Array, Array]:
+    """Features as they are, and class codes, of a stratified sample where there are too many rows."""
     data = load_dataset(name, **({"rows": "all"} if name == "vowel" else {}))
     rows = np.arange(data.n)
-    if data.n > _MOST_ROWS:
-        rows = np.sort(hold_out_rows(data.y, _MOST_ROWS / data.n, 0, None)[0])
+    if data.n > most:
+        rows = np.sort(hold_out_rows(data.y, most / data.n, 0, None)[0])
     return data.X[rows].astype(float), np.unique(data.y[rows], return_inverse=True)[1]
 
 

@@ -198,6 +198,7 @@ class Cell:
             scaling=self.scaling,
             engine=self.engine,
             smoother=get_machine(self.machine).smoother,
+            near=get_machine(self.machine).near,
             declared_split=data.extra.get("split"),
             groups=groups_of_rows(self.dataset),
             weights=data.extra.get(WEIGHT) if self.dataset.weight is not None else None,

@@ -1,7 +1,9 @@
 """Machines named ``sk:…``: any classifier of the installed scikit-learn, by its import name.
 
 ``sk:RidgeClassifier``, ``sk:svm.SVC`` and ``sk:linear_model.LogisticRegression`` are looked up among the classifiers
-that scikit-learn itself lists; nothing else can be named, for a config is data and imports no code. The common ones
+that scikit-learn itself lists; beside them stand three with its interface, ``sk:LGBMClassifier``, ``sk:XGBClassifier``
+and ``sk:TableClassifier``, the default of ``mcls fit``. Nothing else can be named, for a config is data and imports no
+code of its own; plug-ins do (:mod:`mcls.machines.plugged`). The common ones
 have a grid here, the others have the grid that the user gives or are not tuned. Such a machine works on the features,
 not on a kernel matrix: it is refitted in every fold.
 """
@@ -9,7 +11,10 @@ not on a kernel matrix: it is refitted in every fold.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from sklearn.utils import all_estimators
@@ -43,6 +48,53 @@ _TUNED = {
 _ITERATIONS = {"LinearSVC": 10_000, "LogisticRegression": 1000, "MLPClassifier": 500}
 
 
+#: What a few boosted trees of other libraries tune; a cell is computed on one thread.
+_BOOSTED = {"n_estimators": Tuned((25, 100), -1)}
+
+
+@dataclass(frozen=True)
+class _Other:
+    """A classifier with scikit-learn's interface: where it is, what is fixed, what is tuned, and what installs it."""
+
+    module: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    tuned: Mapping[str, Tuned] = field(default_factory=dict)
+    extra: str = ""
+
+    def machine(self, name: str) -> Machine:
+        """Its registry entry, where the library is installed."""
+        if self.extra:
+            try:
+                version(self.module)
+            except PackageNotFoundError:
+                raise McLsError(f"{PREFIX}{name} needs {self.module}: pip install 'mcls[{self.extra}]'") from None
+        return OtherMachine(
+            f"{PREFIX}{name}",
+            f"{self.module}:{name}",
+            f"{name} of {self.module}",
+            f"{self.module}.{name}",
+            params=self.params,
+            tuned=self.tuned,
+        )
+
+
+_OTHERS = {
+    "LGBMClassifier": _Other("lightgbm", {"n_jobs": 1, "verbose": -1}, _BOOSTED, "boosting"),
+    "XGBClassifier": _Other("xgboost", {"n_jobs": 1}, _BOOSTED, "boosting"),
+    "TableClassifier": _Other("mcls"),
+}
+
+
+class OtherMachine(Machine):
+    """The registry entry of a classifier of another library, whose version decides results too."""
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Version of the library; ours is in every cell."""
+        module = self.target.partition(":")[0]
+        return {} if module == "mcls" else {module: version(module)}
+
+
 class SklearnMachine(Machine):
     """A registry entry whose values scikit-learn checks when the classifier is made, not first when it is fitted."""
 
@@ -69,18 +121,21 @@ class SklearnMachine(Machine):
         return value
 
 
-def sklearn_machine(name: str) -> SklearnMachine:
-    """Make the registry entry of a scikit-learn classifier.
+def sklearn_machine(name: str) -> Machine:
+    """Make the registry entry of a scikit-learn classifier, or of one of the few others.
 
     >>> sklearn_machine("sk:linear_model.RidgeClassifier").name
     'sk:RidgeClassifier'
     """
     path = name[len(PREFIX) :].strip()
     module, _, short = path.rpartition(".")
+    for other, entry in _OTHERS.items():
+        if short.lower() == other.lower() and module in ("", entry.module):
+            return entry.machine(other)
     classifiers = _classifiers()
     cls = {known.lower(): c for known, c in classifiers.items()}.get(short.lower())
     if cls is None:
-        known = [other for other, c in classifiers.items() if not _required(c)]
+        known = [*_OTHERS, *(other for other, c in classifiers.items() if not _required(c))]
         raise unknown_name("scikit-learn classifier", path, known)
     # "svm", "sklearn.svm" and the full private path all name sklearn.svm._classes.
     if module and not f"{cls.__module__}.".startswith(f"sklearn.{module.removeprefix('sklearn').lstrip('.')}."):

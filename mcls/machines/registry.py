@@ -56,7 +56,9 @@ class Machine:
     ``params`` are fixed; ``tuned`` is what a grid search tunes by default; ``auto`` says whether ``mcls fit --machine
     auto`` tries it; ``entries`` are those by which ``mcls fit`` tries it by default, where it does; ``many_rows`` are
     the options by which it does without the kernel matrix of all rows, where it can. ``search_rows`` is on how many
-    rows its parameters are chosen, where a search costs more than others.
+    rows its parameters are chosen, where a search costs more than others; ``coarse`` says that its automatic grid is
+    then of every second value, and ``near`` within how many standard errors losses of its points count as equal, and
+    are told apart by log-loss: of very many points the smallest error is a matter of chance.
     ``draws_with`` gives values of parameters without which a machine that has a ``random_state`` draws nothing.
     What can be asked of the loaded class stands there (see :class:`~mcls.machines.base.BaseMachine`).
     """
@@ -71,6 +73,8 @@ class Machine:
     entries: tuple[Entry, ...] = ()
     many_rows: Mapping[str, Any] = field(default_factory=dict)
     search_rows: int | None = None
+    coarse: bool = False
+    near: float = 0.0
     draws_with: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
@@ -278,12 +282,14 @@ for _machine in (
         "Radhakrishnan et al. 2024; extends honeine2013, Sec. 5",
         tuned={
             **_PAPER,
-            "n_rounds": Tuned((0, 1, 2, 3), -1),
+            "n_rounds": Tuned((0, 1, 2), -1),
             "kernel": Tuned(("gaussian", "laplace-l1"), 0),
         },
         many_rows={"solver": "nystrom", "n_landmarks": 2000},
         draws_with={"solver": ("nystrom",)},
         search_rows=1000,
+        coarse=True,
+        near=0.25,
     ),
     Machine(
         "sparse-oneLSM",
@@ -291,6 +297,8 @@ for _machine in (
         "oneLSM on few rows, chosen by the exact decrease of its objective",
         "honeine2013, Sec. 9 (future work)",
         search_rows=1000,
+        coarse=True,
+        near=0.25,
     ),
     Machine(
         "learned-oneLSM",

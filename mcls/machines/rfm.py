@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from copy import copy
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from mcls.kernels import COLUMN_KERNELS, RADIAL, kernel_matrix
+from mcls.kernels import COLUMN_KERNELS, RADIAL, kernel_matrix, scale_width
 from mcls.machines.base import BaseMachine, Fold, Point, rows_per_block
 from mcls.machines.widths import WidthMixin
 from mcls.parameters import SCALE, Check, Choice, Positive, Whole
 from mcls.solvers import lsm, nystrom
 from mcls.solvers.landmarks import draw_rows
-from mcls.solvers.metric import METRICS, Round, outer_products, rounds, transform
+from mcls.solvers.metric import METRICS, outer_products, rounds, transform
+from mcls.solvers.spectrum import Spectrum
 
 Array = np.ndarray
 
@@ -22,6 +23,12 @@ SOLVERS = ("exact", "nystrom")
 
 # Of more rows than this, so many drawn at random teach the metric, which is an average; all rows teach the machine.
 _METRIC_ROWS = 2000
+
+# Up to so many strengths at one width, a factorisation of each costs less than one decomposition.
+_FACTORED = 8
+
+# Rounds → widths → strengths.
+Wanted = Mapping[int, Mapping[float, Sequence[float]]]
 
 
 class RFM(WidthMixin, BaseMachine):
@@ -32,7 +39,7 @@ class RFM(WidthMixin, BaseMachine):
     the algebra is in ``mcls.solvers.metric``). The last machine decides. With no rounds it is oneLSM itself.
 
     In cross-validation the metric is learned from the training rows of each fold: learned from all rows, it would know
-    what it is tested on. One decomposition per fold and round serves every γ.
+    what it is tested on. One path of metrics per fold serves every number of rounds, width and γ.
 
     Parameters
     ----------
@@ -43,8 +50,8 @@ class RFM(WidthMixin, BaseMachine):
     kernel : {"gaussian", "laplace", "matern", "laplace-l1"}
         A function of the distance, see :class:`~mcls.machines.lsm.OneLSM`.
     sigma : float or "scale"
-        Its width; "scale" as in :class:`~mcls.machines.lsm.OneLSM`.
-        A learned metric keeps the mean squared distance between training rows, and so the meaning of σ.
+        Its width in the last machine; "scale" as in :class:`~mcls.machines.lsm.OneLSM`. A learned metric keeps the
+        mean squared distance between training rows, and so the meaning of σ; rounds have half its root as theirs.
     gamma : float
         Weight of the regularisation of the last machine; the larger, the smoother. Rounds choose their own by exact
         leave-one-out residuals.
@@ -91,7 +98,7 @@ class RFM(WidthMixin, BaseMachine):
         "n_landmarks": Whole(1),
         "random_state": Whole(0),
     }
-    swept: tuple[str, ...] = ("n_rounds", "gamma")
+    swept: tuple[str, ...] = ("n_rounds", "sigma", "gamma")
 
     def __init__(
         self,
@@ -117,73 +124,90 @@ class RFM(WidthMixin, BaseMachine):
 
     def _fit_rows(self, X: Array, y: Array, n_classes: int) -> None:
         self._find_width(X)
-        ((self.metric_, self.Z_fit_, alphas),) = self._learn(X, y, n_classes, {int(self.n_rounds): [self.gamma]})
-        self.alpha_ = alphas[0]
+        ((_, self.metric_, self.Z_fit_, solved),) = self._learn(
+            X, y, n_classes, {int(self.n_rounds): {self._width: [self.gamma]}}
+        )
+        self.alpha_ = solved[self._width][0]
         A = outer_products(self.kernel, self._width, self.Z_fit_, self.metric_, self.alpha_, diagonal=True)
         total = A.sum()
         self.feature_importances_ = A / total if total > 0 else np.full(len(A), 1 / len(A))
 
     def _learn(
-        self, X: Array, y: Array, n_classes: int, wanted: Mapping[int, Sequence[float]]
-    ) -> list[tuple[Array, Array, Array]]:
-        """Metric, rows (m, r) in it and coefficients (γ, m, ℓ) after each wanted number of rounds, at its γ's."""
+        self, X: Array, y: Array, n_classes: int, wanted: Wanted
+    ) -> Iterator[tuple[int, Array, Array, dict[float, Array]]]:
+        """For each wanted number of rounds the metric, rows (m, r) in it, and width → coefficients (γ, m, ℓ)."""
         Y = lsm.indicators(y, n_classes)
-        most = self.n_landmarks if self.solver == "nystrom" else _METRIC_ROWS
-        some = draw_rows(len(X), most, self.random_state)
-        found = {}
-        path = rounds(X[some], Y[some], self.kernel, self._width, max(wanted), self.metric)
-        for made, current in enumerate(path):
+        landmarks = self.solver == "nystrom"
+        some = draw_rows(len(X), self.n_landmarks if landmarks else _METRIC_ROWS, self.random_state)
+        for made, S in enumerate(rounds(X[some], Y[some], self.kernel, max(wanted), self.metric)):
             if made not in wanted:
                 continue
-            gammas = np.asarray(wanted[made], dtype=float)
-            if self.solver == "nystrom":
-                block = rows_per_block(len(some))
-                rows = transform(X, current.S)
-                alphas = nystrom.fit(self._kernel, rows, Y, current.Z, gammas.tolist(), block)
+            rows = transform(X, S)
+            if landmarks:
+                Z, block = rows[some], rows_per_block(len(some))
+                solved = {
+                    sigma: nystrom.fit(self._kernel_of(sigma), rows, Y, Z, list(gammas), block)
+                    for sigma, gammas in wanted[made].items()
+                }
             else:
-                if len(some) < len(X):
-                    rows = transform(X, current.S)
-                    current = Round(current.S, rows, self._kernel(rows, None))
-                alphas = _solve(current, Y, gammas)
-            found[made] = current.S, current.Z, alphas
-        return [found[made] for made in wanted]
+                Z, D2 = rows, RADIAL[self.kernel].distances(rows)
+                solved = {
+                    sigma: _solve(RADIAL[self.kernel].value(D2, sigma), Y, gammas)
+                    for sigma, gammas in wanted[made].items()
+                }
+            yield made, S, Z, solved
+
+    def _kernel_of(self, sigma: float) -> partial[Array]:
+        return partial(kernel_matrix, kernel=self.kernel, sigma=sigma)
 
     def _row_scores(self, X: Array) -> Array:
-        return self._scores_at(X, self.metric_, self.Z_fit_, self.alpha_)
-
-    def _scores_at(self, X: Array, S: Array, Z: Array, alphas: Array) -> Array:
-        """Scores (..., m, ℓ) of rows X (m, d) for coefficients (..., n, ℓ)."""
-        step = rows_per_block(len(Z))
-        blocks = [transform(X[start : start + step], S) for start in range(0, len(X), step)]
-        return np.concatenate([self._kernel(block, Z) @ alphas for block in blocks], axis=-2)
-
-    def _kernel(self, X: Array, Z: Array | None) -> Array:
-        return kernel_matrix(X, Z, kernel=self.kernel, sigma=self._width)
+        step, kernel = rows_per_block(len(self.Z_fit_)), self._kernel_of(self._width)
+        blocks = [transform(X[start : start + step], self.metric_) for start in range(0, len(X), step)]
+        return np.concatenate([kernel(block, self.Z_fit_) @ self.alpha_ for block in blocks])
 
     def _sweep(
         self, X: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point], prepared: Any
     ) -> list[Array]:
-        wanted: dict[int, list[int]] = {}  # rounds → points
-        for i, point in enumerate(points):
-            wanted.setdefault(int(point["n_rounds"]), []).append(i)
-        gammas = {made: [float(points[i]["gamma"]) for i in at] for made, at in wanted.items()}
         results = []
         for train, test in folds:
+            scale = scale_width(X[train], kernel=self.kernel)
+            places: dict[int, dict[float, list[int]]] = {}  # rounds → widths → points
+            for i, point in enumerate(points):
+                sigma = scale if isinstance(point["sigma"], str) else float(point["sigma"])
+                places.setdefault(int(point["n_rounds"]), {}).setdefault(sigma, []).append(i)
+            wanted = {
+                made: {sigma: [float(points[i]["gamma"]) for i in at] for sigma, at in of.items()}
+                for made, of in places.items()
+            }
             scores = np.empty((len(points), len(test), n_classes))
-            machine = copy(self)._find_width(X[train])  # folds may be swept by several threads
-            learned = machine._learn(X[train], y[train], n_classes, gammas)
-            for at, (S, Z, alphas) in zip(wanted.values(), learned):
-                scores[at] = machine._scores_at(X[test], S, Z, alphas)
+            for made, S, Z, solved in self._learn(X[train], y[train], n_classes, wanted):
+                for sigma, D2, some in self._tested(X, test, S, Z, solved):
+                    scores[np.ix_(np.array(places[made][sigma]), some)] = (
+                        RADIAL[self.kernel].value(D2, sigma) @ solved[sigma]
+                    )
             results.append(scores)
         return results
 
+    def _tested(
+        self, X: Array, test: Array, S: Array, Z: Array, widths: Mapping[float, Array]
+    ) -> Iterator[tuple[float, Array, Array]]:
+        """Each width with squared distances (m, n) of some test rows, and the places of these among them."""
+        step = rows_per_block(len(Z))
+        for start in range(0, len(test), step):
+            some = np.arange(start, min(start + step, len(test)))
+            D2 = RADIAL[self.kernel].distances(transform(X[test[some]], S), Z)
+            for sigma in widths:
+                yield sigma, D2, some
 
-def _solve(current: Round, Y: Array, gammas: Array) -> Array:
-    """Coefficients (γ, n, ℓ): one system by a factorisation, many by a decomposition where it keeps their digits."""
-    alphas = np.empty((len(gammas), *Y.shape))
-    quick = current.spectrum.keeps_digits(gammas) if len(gammas) > 1 else np.zeros(len(gammas), dtype=bool)
-    if quick.any():
-        alphas[quick] = current.spectrum.solve(gammas[quick], Y)
+
+def _solve(K: Array, Y: Array, gammas: Sequence[float]) -> Array:
+    """Coefficients (γ, n, ℓ): few systems by factors, many by a decomposition where it keeps their digits."""
+    shifts, alphas = np.asarray(gammas, dtype=float), np.empty((len(gammas), *Y.shape))
+    quick = np.zeros(len(shifts), dtype=bool)
+    if len(shifts) > _FACTORED:
+        spectrum = Spectrum.of(K)
+        quick = spectrum.keeps_digits(shifts)
+        alphas[quick] = spectrum.solve(shifts[quick], Y)
     for i in np.flatnonzero(~quick):
-        alphas[i] = lsm.fit(current.K, Y, gammas[i])
+        alphas[i] = lsm.fit(K, Y, float(shifts[i]))
     return alphas

@@ -17,8 +17,8 @@ from mcls.solvers import lsm, sparse
 Array = np.ndarray
 
 AUTO = "auto"
-# The most rows that are kept where the machine chooses how many.
-_MOST = 500
+# The most rows that are kept where the machine chooses how many, and the largest share of all.
+_MOST, _SHARE = 500, 0.2
 # Rows that are not kept are forgotten, and with them what their columns were like.
 _KERNELS = tuple(name for name in KERNELS if name not in COLUMN_KERNELS)
 
@@ -43,8 +43,8 @@ class SparseLSM(KernelMachine):
     kernel, sigma, degree, coef0, gamma
         As in :class:`~mcls.machines.lsm.OneLSM`.
     n_kept : int or "auto"
-        How many rows to keep. ``auto``: the fewest whose leave-one-out error is within one standard error of the
-        smallest on the way, as many as there are classes at least and 500 at most.
+        How many rows to keep. ``auto``: a fifth of all and 500 at most, as many as there are classes at least, and
+        the fewest from which on the leave-one-out error is within half a standard error of the smallest on the way.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class SparseLSM(KernelMachine):
     def _fit(self, K: Array, y: Array, n_classes: int) -> None:
         n, Y = len(K), lsm.indicators(y, n_classes)
         automatic = self.n_kept == AUTO
-        most = min(n, _MOST if automatic else int(self.n_kept))
+        most = min(n, min(_MOST, max(n_classes, int(_SHARE * n))) if automatic else int(self.n_kept))
         path = sparse.forward(K, Y, self.gamma, most, patient=not automatic)
         if not len(path.rows):
             raise McLsError(

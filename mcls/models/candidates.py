@@ -62,9 +62,9 @@ class Candidate:
         grid: Any,
         metrics: tuple[Metric, ...],
         on_step: OnStep | None = None,
-        near: float = 0.0,
+        near: float | None = None,
     ) -> Candidate:
-        """Check everything that can be checked before the work begins; ``near`` is that of ``Task``."""
+        """Check everything that can be checked before the work begins; ``near`` of ``Task`` is the registry's."""
         entry, estimator, options = named_machine(machine)
         if estimator.get_params(deep=False).get("kernel") == "precomputed":
             raise McLsError("a kernel is chosen here from the rows themselves: give another than 'precomputed'")
@@ -88,7 +88,7 @@ class Candidate:
             groups=groups_of(data.groups, rows),
             weights=None if data.weights is None else data.weights[rows],
             metrics=metrics,
-            near=near,
+            near=entry.near if near is None else near,
             on_step=on_step,
         )
         ladders = {name: ladder for name, ladder in ladders.items() if name in values}

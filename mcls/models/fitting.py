@@ -255,6 +255,12 @@ def _check_savable(machine: str, skops: bool) -> None:
     entry = get_machine(name)
     made = entry.create(**options)
     foreign = not isinstance(made, BaseMachine) and not origin_of("machine", entry.name)
+    if foreign and not type(made).__module__.startswith("sklearn."):
+        library = type(made).__module__.partition(".")[0]
+        raise McLsError(
+            f"no model file holds {name}, whose code is that of {library}; judge it on a "
+            f"table beside one of mcls: mcls compare oneLSM {shlex.quote(machine)} --dataset TABLE.csv:target=CLASS"
+        )
     if foreign and skops:
         require_skops()
         return

@@ -57,6 +57,11 @@ class Ladder:
         values, start = ([v for v in some if is_allowed(check, name, v)] for some in (self.values, self.start))
         return Ladder(values, start, self.near)
 
+    def coarser(self) -> Ladder:
+        """Every second value, the first of the start among them."""
+        first = self.values.index(self.start[0])
+        return Ladder(self.values[first % 2 :: 2], self.start[::2], -(-self.near // 2))
+
     def around(self, value: float, reach: int) -> list[float]:
         """The value and up to ``reach`` more on each side."""
         at = self.values.index(value)
@@ -79,7 +84,8 @@ def ladders(entry: Machine, X: Array, seed: int = 0, kernel: Any = "gaussian") -
     kernel sees, and may go from 1/128 to 32 times. A parameter that regularises (``Machine.smoother`` says in which
     direction) starts with 2^-10 to 2^4 and may go from 2^-30 to 2^14, or the reciprocals where smaller is smoother. Of
     these, only values that the parameter's check allows are kept. Any other has no ladder and keeps the registry's
-    values, and so has one without a check: nobody but its author knows what else it may be.
+    values, and so has one without a check: nobody but its author knows what else it may be. Of a
+    machine with a ``coarse`` grid, all are every second one.
     """
     made: dict[str, Ladder] = {}
     checks = parameter_checks(entry.cls) if issubclass(entry.cls, BaseMachine) else {}
@@ -92,7 +98,8 @@ def ladders(entry: Machine, X: Array, seed: int = 0, kernel: Any = "gaussian") -
         elif name in entry.smoother and isinstance(entry.grid[name], str):  # a list holds for any data
             made[name] = STRENGTHS[entry.smoother[name]]
     kept = {name: ladder.within(name, checks.get(name, Anything())) for name, ladder in made.items()}
-    return {name: ladder for name, ladder in kept.items() if ladder.start}
+    kept = {name: ladder for name, ladder in kept.items() if ladder.start}
+    return {name: ladder.coarser() for name, ladder in kept.items()} if entry.coarse else kept
 
 
 def median_distance(X: Array, seed: int = 0, kernel: Any = "gaussian") -> float:

@@ -139,7 +139,7 @@ def select(
     candidate = Candidate.read(data, machine, grid, metrics, on_step)
     calibration = check_calibration(candidate, calibration)
     partitions = data.partitions(repeats) if nested else []
-    keep_scores = calibration is not None
+    keep_scores = calibration is not None or candidate.task.near > 0
     found, outcomes = CandidateSearch(candidate, data, keep_scores, partitions).run()
     if nested and outcomes is None:
         outcomes = candidate.nested(data, found, partitions, keep_scores)

@@ -14,15 +14,15 @@ w(r) = −φ'(r)/r of the kernel and the coefficients α (n, ℓ),
 so the gradients of all classes at all rows are one product. (For the L1 distance (zⱼ − z) becomes the signs of its
 entries times ‖zⱼ − z‖₁/d, and each column needs a product: gradients of some rows are averaged.) Each new metric is
 scaled to leave the mean squared distance between training rows as it was: a width means the same before and after.
-The γ of a round is the one with the smallest leave-one-out residual, Σᵢ‖eᵢ‖² with eᵢ = αᵢ/[(K + γI)⁻¹]ᵢᵢ, from one
-decomposition of the round's kernel matrix, which also serves every γ of a machine that ends there.
+
+What a round learns does not depend on the machine that ends there: its width is half the root of that mean squared
+distance, and its γ is the one with the smallest leave-one-out residual, Σᵢ‖eᵢ‖² with eᵢ = αᵢ/[(K + γI)⁻¹]ᵢᵢ, from one
+decomposition of the round's kernel matrix. So one path of metrics serves every width and strength of a grid.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -53,33 +53,21 @@ def transform(X: Array, S: Array) -> Array:
     return X * S if S.ndim == 1 else X @ S
 
 
-@dataclass(frozen=True)
-class Round:
-    """A metric, the rows it makes, and their kernel matrix, decomposed when that is asked for."""
-
-    S: Array  # (d,) or (d, r)
-    Z: Array  # (n, d) or (n, r)
-    K: Array  # (n, n)
-
-    @cached_property
-    def spectrum(self) -> Spectrum:
-        """The decomposition of K."""
-        return Spectrum.of(self.K)
-
-
-def rounds(
-    X: Array, Y: Array, kernel: str, sigma: float, n_rounds: int, metric: str = "diagonal"
-) -> Iterator[Round]:
-    """The metrics learned from the rows X (n, d) with targets Y (n, ℓ), from S = I to the one of round ``n_rounds``."""
-    S = np.ones(X.shape[1])
-    for made in range(n_rounds + 1):
+def rounds(X: Array, Y: Array, kernel: str, n_rounds: int, metric: str = "diagonal") -> Iterator[Array]:
+    """The metrics S learned from the rows X (n, d) with targets Y (n, ℓ), from S = 1 to that of round ``n_rounds``."""
+    S, sigma = np.ones(X.shape[1]), typical_distance(X) / 2
+    yield S
+    for _ in range(n_rounds):
         Z = transform(X, S)
-        D2 = RADIAL[kernel].distances(Z)
-        current = Round(S, Z, RADIAL[kernel].value(D2, sigma))
-        yield current
-        if made < n_rounds:
-            alpha = leave_one_out(current.spectrum, Y)
-            S = _next(X, S, outer_products(kernel, sigma, Z, S, alpha, metric == "diagonal"), metric)
+        spectrum = Spectrum.of(RADIAL[kernel].value(RADIAL[kernel].distances(Z), sigma))
+        alpha = leave_one_out(spectrum, Y)
+        S = _next(X, S, outer_products(kernel, sigma, Z, S, alpha, metric == "diagonal"), metric)
+        yield S
+
+
+def typical_distance(X: Array) -> float:
+    """The root of the mean squared distance between two rows of X (n, d); 1 where all are the same."""
+    return float(np.sqrt(2.0 * np.square(X - X.mean(axis=0)).sum() / len(X))) or 1.0
 
 
 def leave_one_out(spectrum: Spectrum, Y: Array) -> Array:

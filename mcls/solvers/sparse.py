@@ -32,6 +32,9 @@ Array = np.ndarray
 # A row of whose kernel so small a part is left, relative to the largest diagonal entry, brings nothing but rounding.
 _LEFT = 1e-10
 
+# Errors within so many standard errors of the smallest are near it.
+_NEAR = 0.5
+
 
 class Path(NamedTuple):
     """Rows in the order in which they were chosen, their columns, and the errors on the way."""
@@ -91,9 +94,14 @@ def forward(K: Array, Y: Array, gamma: float, most: int, patient: bool = True) -
 
 
 def smallest_within(errors: Array, n: int) -> int:
-    """How many rows to keep: the fewest with an error within one standard error, of n rows, of the smallest."""
-    least = float(errors.min())
-    return 1 + int(np.flatnonzero(errors <= least + np.sqrt(least * (1 - least) / n))[0])
+    """How many rows to keep, of n: the fewest from which on no error exceeds the smallest by half a standard error.
+
+    Not the first that comes so near: a curve of errors that dips by chance is not there yet. And not a whole standard
+    error: leave-one-out errors of rows that were chosen by all labels are a little optimistic where rows are few.
+    """
+    least, best = float(errors.min()), int(errors.argmin())
+    over = np.flatnonzero(errors[:best] > least + _NEAR * np.sqrt(least * (1 - least) / n))
+    return 2 + int(over[-1]) if len(over) else 1
 
 
 def coefficients(path: Path, Y: Array, gamma: float, m: int) -> Array:

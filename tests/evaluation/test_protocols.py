@@ -20,6 +20,7 @@ from mcls.evaluation.task import Task
 from mcls.machines.lsm import OneLSM
 from mcls.packing import pack, unpack
 from mcls.seeds import derive
+from mcls.solvers.calibration import temperature_losses
 
 GRID = {"gamma": [0.25, 4.0], "sigma": [0.25, 1.0, 4.0]}
 SMOOTHER = {"gamma": 1, "sigma": 1}
@@ -79,6 +80,31 @@ def test_nested_judges_each_fold_at_a_point_chosen_without_it(task, data):
     assert result["chosen"] == chosen
     assert result["fold_errors"] == pytest.approx(expected)
     assert result["error"] == pytest.approx(np.mean(expected))
+
+
+@pytest.mark.parametrize("protocol", [protocols.nested, protocols.nested_folds], ids=lambda p: p.name)
+def test_near_ties_go_to_the_smallest_log_loss_inside_each_fold(task, data, protocol):
+    task = replace(task, X=data[0][:, :2])  # two columns tell little: many points are near
+    X, y = to_range(task.X), data[1]
+    result = protocol(replace(task, near=2.0), seed=3, folds=4)
+    outer = stratified_folds(y, 4, 3)
+    expected = []
+    for i, (train, _) in enumerate(outer):
+        folds = [(train[a], train[b]) for a, b in stratified_folds(y[train], 10, derive(3, "inner", i))]
+        if protocol is protocols.nested_folds:
+            folds = [(np.setdiff1d(train, test), test) for j, (_, test) in enumerate(outer) if j != i]
+        tested = np.concatenate([test for _, test in folds])
+        seen = {}
+        for sigma, gamma in product(GRID["sigma"], GRID["gamma"]):
+            scores = [OneLSM(sigma=sigma, gamma=gamma).fit(X[a], y[a]).decision_function(X[b]) for a, b in folds]
+            error = np.mean([np.mean(s.argmax(axis=1) != y[b]) for s, (_, b) in zip(scores, folds)])
+            seen[sigma, gamma] = error, temperature_losses(np.concatenate(scores)[None], y[tested])[0]
+        least = min(error for error, _ in seen.values())
+        bound = least + 2.0 * np.sqrt(least * (1 - least) / len(tested)) + 1e-12
+        best = min((p for p in seen if seen[p][0] <= bound), key=lambda p: seen[p][1])
+        expected.append({"sigma": best[0], "gamma": best[1]})
+    assert result["chosen"] == expected
+    assert result["chosen"] != protocol(task, seed=3, folds=4)["chosen"]
 
 
 def test_half_split_reports_the_honest_and_the_oracle_choice(task, data):

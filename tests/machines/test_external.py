@@ -1,6 +1,7 @@
 """Machines named ``sk:…``: what is found, what is refused, and that they run like our own."""
 
 import math
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from mcls.evaluation.grid import search
 from mcls.evaluation.grid_result import choose
 from mcls.evaluation.parameter_grids import effective_grid
 from mcls.machines.registry import get_machine
+from mcls.models.fitting import check_machine
 from mcls.models.selection import select
 
 
@@ -35,6 +37,24 @@ def test_classifiers_are_found_by_import_name_and_have_one_name(name, cls):
     assert machine.name == f"sk:{cls.__name__}"
     assert get_machine(machine.name) == machine
     assert type(machine.create()) is cls
+
+
+@pytest.mark.parametrize("name", ["sk:LGBMClassifier", "sk:XGBClassifier", "sk:TableClassifier"])
+def test_a_few_classifiers_of_other_libraries_have_names_too(name, tmp_path):
+    module = {"sk:LGBMClassifier": "lightgbm", "sk:XGBClassifier": "xgboost"}.get(name, "mcls")
+    if find_spec(module) is None:
+        with pytest.raises(McLsError, match=r"needs .*: pip install 'mcls\[boosting\]'"):
+            get_machine(name)
+        return
+    machine = get_machine(name)
+    assert machine.name == name
+    assert machine.versions.keys() == {module} - {"mcls"}
+    iris = load_dataset("iris")
+    grid = {key: list(tuned.values[:1]) for key, tuned in machine.tuned.items()}
+    found = search(machine.create(), iris.X, iris.y, grid, stratified_folds(iris.y, 2, seed=0))
+    assert found.best_error < 0.2
+    with pytest.raises(McLsError, match=f"no model file holds {name}"):
+        check_machine(name, {}, skops=True)
 
 
 def test_options_reach_the_classifier_and_unknown_ones_are_refused_with_the_valid_ones():

@@ -46,6 +46,15 @@ def test_the_automatic_grid_surrounds_the_median_distance():
     assert grids.median_distance(np.ones((5, 2))) == 1.0
 
 
+def test_a_coarse_grid_has_every_second_value():
+    fine, coarse = (grids.ladders(MACHINES[name], X) for name in ("oneLSM", "rfm"))
+    for name in ("sigma", "gamma"):
+        assert coarse[name].start == fine[name].start[::2]
+        assert set(coarse[name].start) <= set(coarse[name].values) <= set(fine[name].values)
+        assert len(coarse[name].values) <= len(fine[name].values) / 2 + 1
+    assert coarse["gamma"].around(2.0**-10, 1) == [2.0**-14, 2.0**-10, 2.0**-6]
+
+
 def table(values):
     """A search's result from errors {(sigma, gamma): error}, and the sweep that gives more of them."""
     asked = []

@@ -23,7 +23,7 @@ Where other metrics than the error are asked for, it also has
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -250,8 +250,14 @@ def choose_and_judge(task: Task, X: Array, split: Fold, inner_folds: Any, seed: 
 
 
 def inner_search(task: Task, X: Array, rows: Array, inner_folds: Any, seed: int) -> GridResult:
-    """A grid search on some rows alone."""
-    return task.search(X, _inner(task, rows, inner_folds, seed), rows=rows)
+    """A grid search on some rows alone; its best point is the one that the task settles on."""
+    found = task.search(X, _inner(task, rows, inner_folds, seed), rows=rows, keep_scores=task.near > 0)
+    if not task.near:
+        return found
+    kept = {i: np.concatenate(scores) for i, scores in found.scores.items()}
+    return replace(
+        found, best=task.settled(found, range(len(found.tests)), kept, rows[np.concatenate(found.tests)])
+    )
 
 
 def judge_split(task: Task, X: Array, split: Fold, inner_folds: Any, seed: int, at: Any = None) -> GridResult:

@@ -192,7 +192,7 @@ def nested_fold_outcomes(
         X,
         nested.folds,
         calibrators=calibrators,
-        keep_scores=nested.choices() if keep_scores else False,
+        keep_scores=nested.choices() if keep_scores or task.near > 0 else False,
         n_threads=n_threads,
         on_step=task.on_step,
     )
