@@ -27,12 +27,14 @@ from mcls.evaluation.resampling_tests import (
     pairwise_wilcoxon,
     wilcoxon,
 )
-from mcls.evaluation.statistics import FriedmanResult, friedman
+from mcls.evaluation.statistics import FriedmanResult, TestResult, friedman, ftest_5x2cv
 from mcls.experiments.cells import Cell
 from mcls.experiments.plan import Plan, Row
 from mcls.experiments.store import Record, Store
 from mcls.packing import unpack
 from mcls.specs import format_spec, parse_spec
+
+Found = list[tuple[Cell, Record]]
 
 #: Where a protocol keeps the error of each split.
 _SPLIT_ERRORS = {"5x2cv": "errors", "nested": "fold_errors", "nested-folds": "fold_errors"}
@@ -47,6 +49,7 @@ class StoredPair:
     b: str
     value_a: float
     value_b: float
+    ftest: TestResult | None  # of five replications of 5×2cv
     corrected: Effect
     posterior: Posterior
     permutation: PermutationResult | None
@@ -122,6 +125,7 @@ def compare_planned(
                     b=names[j],
                     value_a=float(a.mean()),
                     value_b=float(b.mean()),
+                    ftest=_ftest(of_a, loss_a, loss_b, plan.datasets[dataset].n),
                     corrected=corrected_ttest(loss_a, loss_b, share),
                     posterior=bayesian_ttest(loss_a, loss_b, share, rope),
                     permutation=swapped,
@@ -152,6 +156,13 @@ def compare_planned(
     )
 
 
+def _ftest(found: Found, loss_a: np.ndarray, loss_b: np.ndarray, n: int) -> TestResult | None:
+    """The combined F-test of n rows, where the splits are the halves of five replications of 5×2cv."""
+    if len(loss_a) != 10 or any(cell.protocol != "5x2cv" for cell, _ in found):
+        return None
+    return ftest_5x2cv(loss_a.reshape(5, 2), loss_b.reshape(5, 2), n)
+
+
 def _name(row: Row) -> str:
     options = {"labelbook": row.labelbook} if row.labelbook else {}
     spec = format_spec(row.machine, options)
@@ -178,9 +189,6 @@ def _chosen(known: list[str], wanted: Sequence[str]) -> list[str]:
     if len(set(found)) < 2:
         raise McLsError("give at least two different machines of the experiment, or none to compare all")
     return found
-
-
-Found = list[tuple[Cell, Record]]
 
 
 def _records(row: Row | None, store: Store) -> Found | None:
@@ -234,19 +242,24 @@ def stored_tables(found: StoredComparison, alpha: float) -> list[tuple[str, list
     def number(value: float) -> str:
         return "" if np.isnan(value) else format(scale * value, digits)
 
+    def p_value(of: Effect | TestResult) -> str:
+        return "identical" if of.identical else "undefined" if of.undefined else f"{of.p:.4g}"
+
     def effect(of: Effect) -> list[str]:
-        p = "identical" if of.identical else "undefined" if of.undefined else f"{of.p:.4g}"
-        return [f"{scale * of.difference:+{digits}}", f"{number(of.low)} to {number(of.high)}", p]
+        return [f"{scale * of.difference:+{digits}}", f"{number(of.low)} to {number(of.high)}", p_value(of)]
 
     def posterior(of: Posterior) -> list[str]:
         return [f"{of.a_better:.3f}", f"{of.equivalent:.3f}", f"{of.b_better:.3f}"]
 
     chances = ["P(A better)", "P(equivalent)", "P(B better)"]
-    columns = ["data set", "A", "B", "mean A", "mean B", "difference", "95 %", "p(corrected t)", *chances]
+    halves = any(pair.ftest is not None for pair in found.pairs)
+    columns = ["data set", "A", "B", "mean A", "mean B", *["p(5x2cv F)"] * halves]
+    columns += ["difference", "95 %", "p(corrected t)", *chances]
     permuted = any(pair.permutation is not None for pair in found.pairs)
     rows = [
         [
             *(pair.dataset, pair.a, pair.b, number(pair.value_a), number(pair.value_b)),
+            *([p_value(pair.ftest)] if pair.ftest is not None else [""] * halves),
             *effect(pair.corrected),
             *posterior(pair.posterior),
             *([f"{pair.permutation.p:.4g}"] if pair.permutation is not None else [""] * permuted),

@@ -83,3 +83,32 @@ def test_what_cannot_be_compared_is_refused(folder, machines, settings, message)
 def test_a_folder_without_a_plan_is_refused(tmp_path):
     with pytest.raises(McLsError, match="holds no plan"):
         compare_stored(tmp_path)
+
+
+def test_halves_of_5x2cv_have_the_f_test(tmp_path):
+    values = {
+        "name": "halves",
+        "datasets": ["iris"],
+        "machines": ["oneLSM", "ovO"],
+        "protocol": "5x2cv",
+        "inner_folds": 3,
+        "grid": {"gamma": [0.1, 1.0], "sigma": [0.5, 2.0]},
+    }
+    config = config_from(values, "halves")
+    experiment = Experiment(config, Path(), tmp_path, plan(config))
+    assert experiment.run(jobs=1).ok
+    found = compare_stored(experiment.folder)
+    store = Store(experiment.folder / "cells")
+    rows = Plan.read(experiment.folder / "plan.json").rows
+    errors = [[store.result(cell)["result"]["errors"] for cell in row.cells] for row in rows]
+    assert np.shape(errors) == (2, 5, 2)
+    expected = mcls.statistics.ftest_5x2cv(*errors, 150)
+    assert found.pairs[0].ftest == expected
+    ((_, columns, (row, *_)), *_) = stored_tables(found, 0.05)
+    assert row[columns.index("p(5x2cv F)")] in ("identical", "undefined", f"{expected.p:.4g}")
+
+
+def test_other_splits_have_no_f_test(folder):
+    found = compare_stored(folder)
+    assert all(pair.ftest is None for pair in found.pairs)
+    assert "p(5x2cv F)" not in stored_tables(found, 0.05)[0][1]
