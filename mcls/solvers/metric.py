@@ -67,7 +67,9 @@ def rounds(X: Array, Y: Array, kernel: str, n_rounds: int, metric: str = "diagon
 
 def typical_distance(X: Array) -> float:
     """The root of the mean squared distance between two rows of X (n, d); 1 where all are the same."""
-    return float(np.sqrt(2.0 * np.square(X - X.mean(axis=0)).sum() / len(X))) or 1.0
+    from_mean = X - X.mean(axis=0)
+    largest = float(np.abs(from_mean).max(initial=0.0)) or 1.0  # squares of what is left neither overflow nor vanish
+    return largest * float(np.sqrt(2.0 * np.square(from_mean / largest).sum() / len(X))) or 1.0
 
 
 def leave_one_out(spectrum: Spectrum, Y: Array) -> Array:
