@@ -19,7 +19,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcls.errors import McLsError
 from mcls.machines.calibrated import CalibratedMachine
-from mcls.machines.sweeping import Fold, Point, distinct, found_once, point_groups, refit
+from mcls.machines.sweeping import (
+    Fold,
+    Point,
+    SameClasses,
+    by_classes,
+    distinct,
+    found_once,
+    point_groups,
+    refit,
+)
 from mcls.parameters import Anything, Check
 from mcls.solvers.calibration import DECIDE
 from mcls.solvers.weights import check_class_names, check_weights, class_factors, row_weights
@@ -204,10 +213,11 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
     ) -> list[Array]:
         """Out-of-fold scores for every point of a grid.
 
-        Here, and nowhere else, is decided what is swept and what is refitted: a fold that lacks a class is another
-        problem (fewer classes, another labelbook) and is refitted, and so is a system whose digits the algebra
-        would lose. Points that differ in more than the ``swept`` parameters are swept group by group, and so are
-        folds whose rows weigh differently: ``class_weight="balanced"`` counts the classes of each training fold.
+        Here, and nowhere else, is decided what is swept and what is refitted. Folds that lack a class are another
+        problem (fewer classes, another labelbook), and are swept by themselves; a system whose digits the algebra
+        would lose is refitted. Points that differ in more than the ``swept`` parameters are swept group by group, and
+        so are folds whose rows weigh differently: ``class_weight="balanced"`` counts the classes of each training
+        fold.
 
         Parameters
         ----------
@@ -242,6 +252,11 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
             folds = [(train[sample_weight[train] > 0], test) for train, test in folds]
             if not all(len(train) for train, _ in folds):
                 raise McLsError("every training row of some fold has a sample_weight of zero")
+        if swept and not (self.takes_weights and isinstance(self.class_weight, Mapping)):
+            groups = found_once(folds, ("classes", ell, y.tobytes()), lambda: by_classes(folds, y, ell))
+            if any(len(group.present) < ell for group in groups):
+                settings: dict[str, Any] = {"engine": engine, "prepared": prepared, "sample_weight": sample_weight}
+                return self._sweep_groups(A, groups, points, ell, **settings)
         learned, places, complete, fast = found_once(
             folds,
             (type(self), self.leaves_rows_out, bool(swept), ell, y.tobytes()),
@@ -279,6 +294,26 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
                     results[k] = np.empty((len(points), *scores.shape[1:]))
                 results[k][members] = scores
         return [results[k] if at is None else results[k].take(at, axis=1) for k, at in places]
+
+    def _sweep_groups(
+        self, A: Array, groups: Sequence[SameClasses], points: Sequence[Point], n_classes: int, **settings: Any
+    ) -> list[Array]:
+        """What ``sweep`` gives of folds in groups that hold the same classes; the others score −∞."""
+        results: dict[int, Array] = {}
+        for present, places, folds, codes in groups:
+            if len(present) == 1:  # the only answer
+                for place, (_, test) in zip(places, folds):
+                    results[place] = np.full((len(points), len(test), n_classes), -np.inf)
+                    results[place][:, :, present] = 0.0
+                continue
+            machine = self if len(present) == n_classes else self.at({}, present, n_classes)
+            found = machine.sweep(A, codes, folds, points, n_classes=len(present), **settings)
+            for place, scores in zip(places, found, strict=True):
+                if len(present) < n_classes:
+                    of_present, scores = scores, np.full((*scores.shape[:2], n_classes), -np.inf)
+                    scores[:, :, present] = of_present
+                results[place] = scores
+        return [results[place] for place in range(len(results))]
 
     def _sweep_alone(
         self, A: Array, y: Array, n_classes: int, fold: Fold, points: Sequence[Point], w: Array | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -62,6 +62,33 @@ def distinct(
         learned.append((train, asked))
     places = [where[i] for i in range(len(folds))]
     return learned, places
+
+
+class SameClasses(NamedTuple):
+    """Folds whose training rows hold the same classes."""
+
+    present: Array  # (ℓ',) the codes of these
+    places: list[int]  # of the folds
+    folds: SharedFolds
+    codes: Array  # (n,) the classes as 0..ℓ'−1
+
+
+def by_classes(folds: Sequence[Fold], y: Array, n_classes: int) -> list[SameClasses]:
+    """The folds in groups that train on the same classes, each a problem of its own with fewer classes.
+
+    A class that no training row of a group has is one of rows that are left out. What these are called does not matter
+    to a machine that has not seen them: they are given the first class.
+    """
+    groups: dict[bytes, list[int]] = {}
+    for i, (train, _) in enumerate(folds):
+        held = np.bincount(y[train], minlength=n_classes) > 0
+        groups.setdefault(held.tobytes(), []).append(i)
+    made = []
+    for key, places in groups.items():
+        held = np.frombuffer(key, dtype=bool)
+        code = np.where(held, np.cumsum(held) - 1, 0)
+        made.append(SameClasses(np.flatnonzero(held), places, SharedFolds([folds[i] for i in places]), code[y]))
+    return made
 
 
 def refit(

@@ -68,7 +68,9 @@ def rounds(X: Array, Y: Array, kernel: str, n_rounds: int, metric: str = "diagon
 def typical_distance(X: Array) -> float:
     """The root of the mean squared distance between two rows of X (n, d); 1 where all are the same."""
     from_mean = X - X.mean(axis=0)
-    largest = float(np.abs(from_mean).max(initial=0.0)) or 1.0  # squares of what is left neither overflow nor vanish
+    largest = (
+        float(np.abs(from_mean).max(initial=0.0)) or 1.0
+    )  # squares of what is left neither overflow nor vanish
     return largest * float(np.sqrt(2.0 * np.square(from_mean / largest).sum() / len(X))) or 1.0
 
 
