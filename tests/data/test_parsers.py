@@ -112,6 +112,14 @@ def test_pavia_takes_the_labelled_pixels_with_their_places() -> None:
         (matlab(paviaU=np.ones((2, 2, 2))), matlab(paviaU_gt=np.full((2, 2), 10)), "between 0 and 9"),
         (matlab(paviaU=np.ones((2, 2, 2))), matlab(paviaU_gt=np.array([["a", "b"]], dtype=object)), "no numeric"),
     ],
+    ids=[
+        "html",
+        "name",
+        "axes",
+        "pixels",
+        "range",
+        "objects",
+    ],  # the files themselves hold the time they were made
 )
 def test_pavia_refuses_other_arrays(cube: bytes, truth: bytes, complaint: str) -> None:
     with pytest.raises(McLsError, match=complaint):
