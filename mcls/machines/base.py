@@ -329,7 +329,7 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
     ) -> tuple[list[Fold], list[tuple[int, Array | None]], list[int], set[int]]:
         """What ``distinct`` finds; which training sets hold every class and no row twice; which are swept together."""
         learned, places = distinct(folds, len(y), self.leaves_rows_out)
-        # A fold without some class is another problem (fewer classes, another labelbook): it is refitted.
+        # A fold without some class comes here only where ``class_weight`` names classes: it is refitted.
         complete = [k for k, (train, _) in enumerate(learned) if swept and self._is_complete(train, y, n_classes)]
         return learned, places, complete, {k for k in complete if self._can_sweep(learned[k], len(y))}
 

@@ -1,9 +1,8 @@
 """Choose parameters on growing samples: widths that few rows rule out are never tried on all of them.
 
 A sweep of n rows costs n² to n³ operations per kernel width, and most widths of an automatic grid are far off. So the
-whole grid is searched, exactly, on a stratified sample of 300 rows; what is not
-significantly worse than the best there on 500, and so on; what is left on all rows. Errors of two widths are compared
-on the same folds: a width stays if its smallest error is within one standard error of the best one, the standard error
+whole grid is searched, exactly, on a stratified sample of 300 rows; what is not significantly worse than the best there
+on 500, and so on; what is left on all rows. Errors of two widths are compared on the same folds: a width stays if its smallest error is within one standard error of the best one, the standard error
 being that of the difference over the folds, or of the best error where that is larger. More rows bear narrower kernels,
 so the next narrower width stays too. After each sample the search can be left, as ``mcls.models.ranking`` does where
 another machine is far ahead.
@@ -32,7 +31,7 @@ Point = dict[str, Any]
 Sweep = Callable[[int | None, Sequence[Mapping[str, list[Any]]]], GridResult]
 
 WIDTH = "sigma"
-#: Operations that the points on all rows may take together: some ten seconds.
+#: Operations that the points on all rows may take together: some five seconds.
 OPERATIONS = 2.5e11
 #: Widths that are tried on all rows where points are few.
 _WIDTHS = 2

@@ -110,7 +110,7 @@ def rank(
     on_step: OnStep | None = None,
     advice: str = IN_PYTHON,
 ) -> tuple[Selection, Ranking]:
-    """CandidateSearch the grid of each machine on the same folds, choose among them, and fit the choice.
+    """Search the grid of each machine on the same folds, choose among them, and fit the choice.
 
     The arguments are those of ``select``, and ``test`` asks for an F-test between the best two machines. What is
     chosen, and that ``nested`` repeats the choice inside each fold, stands in ``mcls.models.contest``: with
