@@ -2,10 +2,10 @@
 
 A sweep of n rows costs n² to n³ operations per kernel width, and most widths of an automatic grid are far off. So the
 whole grid is searched, exactly, on a stratified sample of 300 rows; what is not significantly worse than the best there
-on 500, and so on; what is left on all rows. Errors of two widths are compared on the same folds: a width stays if its smallest error is within one standard error of the best one, the standard error
-being that of the difference over the folds, or of the best error where that is larger. More rows bear narrower kernels,
-so the next narrower width stays too. After each sample the search can be left, as ``mcls.models.ranking`` does where
-another machine is far ahead.
+on 500, and so on; what is left on all rows. Errors of two widths are compared on the same folds: a width stays if its
+smallest error is within one standard error of the best one, the standard error being that of the difference over the
+folds, or of the best error where that is larger. More rows bear narrower kernels, so the next narrower width stays too.
+After each sample the search can be left, as ``mcls.models.ranking`` does where another machine is far ahead.
 
 The strength γ of the regularisation weighs against a sum over the rows, and is not carried from a sample to all rows:
 at each step the strengths around the good ones are swept again, and further ones where the best lies at the end. On

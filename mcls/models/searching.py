@@ -59,7 +59,7 @@ class CandidateSearch:
         self._growth = Growth(task.grids[0], candidate.ladders, self._sweep, candidate.entry.smoother)
 
     def sample(self, size: int) -> tuple[Task, GridResult]:
-        """CandidateSearch a sample of so many rows, larger than the ones before; and what was judged there."""
+        """Search a sample of so many rows, larger than the ones before; and what was judged there."""
         candidate, data = self._candidate, self._data
         task = candidate.task.of_rows(sample_rows(candidate.task.y, size, data.seed))
         task = replace(task, estimator=as_searched(candidate.estimator, candidate.task.grids[0], len(task.y)))
@@ -68,7 +68,7 @@ class CandidateSearch:
         return task, self._growth.sample(size)
 
     def complete(self, rivals: int = 1) -> tuple[GridResult, list[list[Outcome]] | None]:
-        """CandidateSearch all rows, and give the nested outcomes as well; of so many rivals each may take as much."""
+        """Search all rows, and give the nested outcomes as well; of so many rivals each may take as much."""
         candidate = self._candidate
         task = candidate.task
         if self._samples:
@@ -94,7 +94,7 @@ class CandidateSearch:
         return self.complete()
 
     def _sweep(self, size: int | None, grid: Any) -> GridResult:
-        """CandidateSearch some grids on a sample, or on all rows with the nested folds."""
+        """Search some grids on a sample, or on all rows with the nested folds."""
         task, folds = self._samples[size] if size else (self._candidate.task, self._data.splits)
         task = replace(task, grid=grid)
         threads = os.cpu_count() or 1
