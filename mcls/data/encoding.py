@@ -49,7 +49,7 @@ Array = np.ndarray
 FEWEST_COUNTED = 10  # in fewer rows, evenly spaced numbers do not surprise
 OFTEN_MISSING = 0.05  # share of the rows from which on a feature tells that a value is missing
 _MISSES = "misses a value"
-_ELSEWHERE = "(drop: or keep: in a config, FILE.csv:drop=COLUMN in compare)"
+_ELSEWHERE = "(in a config drop: [a, b], in compare FILE.csv:drop=a+b, in Python drop=['a', 'b'], and so on)"
 
 
 def is_often(missing: int, n: int) -> bool:
@@ -260,7 +260,7 @@ def _learn(column: Facts, rules: ColumnRules, coded: bool, decimal: str) -> Enco
         more = f", and in {column.gaps.rows - 1} more" if column.gaps.rows > 1 else ""
         raise _Unusable(
             f"{_MISSES}: {column.gaps.first}{more}",
-            "fill in what is missing with --missing impute (missing: impute in a config)",
+            "fill in what is missing with --missing impute",
         )
     if column.gaps is not None and column.gaps.rows == column.n:
         raise _Unusable("is empty")
