@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from mcls.errors import McLsError
@@ -78,7 +78,7 @@ def _is_ours() -> bool:
     The innermost module body under way says so. In another process the same module may be there already, and what is
     ours must have the same origin, none, in both.
     """
-    frame = sys._getframe(2)
+    frame: FrameType | None = sys._getframe(2)
     while frame is not None and frame.f_code.co_name != "<module>":
         frame = frame.f_back
     return frame is not None and str(frame.f_globals.get("__name__")).startswith("mcls.")

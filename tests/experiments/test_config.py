@@ -46,7 +46,13 @@ machines:
     grid: {gamma: 2^-2..2^2, sigma: 1}
 """
     )
-    assert [d.label for d in config.datasets] == ["vowel:rows=all", "iris:sample=60,seed=1", "my", "other", "third"]
+    assert [d.label for d in config.datasets] == [
+        "vowel:rows=all",
+        "iris:sample=60,seed=1",
+        "my",
+        "other",
+        "third",
+    ]
     assert [(d.target, d.header) for d in config.datasets[2:]] == [("kind", None), (3, False), (-1, None)]
     third = config.datasets[4]
     assert (third.drop, third.categorical, third.ordinal) == (["nr", "note*"], ["site"], ["size=S<M<L"])
