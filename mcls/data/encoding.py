@@ -51,7 +51,7 @@ FEWEST_COUNTED = 10  # in fewer rows, evenly spaced numbers do not surprise
 EQUAL_PAIRS = 7  # of whole numbers that are all different, so many pairs would be equal by chance: 1 in a thousand
 OFTEN_MISSING = 0.05  # share of the rows from which on a feature tells that a value is missing
 _MISSES = "misses a value"
-_ELSEWHERE = "(drop: or keep: in a config, FILE.csv:drop=COLUMN in compare)"
+_ELSEWHERE = "(in a config drop: [a, b], in compare FILE.csv:drop=a+b, in Python drop=['a', 'b'], and so on)"
 
 
 def is_often(missing: int, n: int) -> bool:
@@ -275,7 +275,7 @@ def _learn(column: Facts, rules: ColumnRules, coded: bool, decimal: str) -> Enco
         more = f", and in {column.gaps.rows - 1} more" if column.gaps.rows > 1 else ""
         raise _Unusable(
             f"{_MISSES}: {column.gaps.first}{more}",
-            "fill in what is missing with --missing impute (missing: impute in a config)",
+            "fill in what is missing with --missing impute",
         )
     if column.gaps is not None and column.gaps.rows == column.n:
         raise _Unusable("is empty")
