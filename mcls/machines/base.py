@@ -50,7 +50,7 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
     #: What each parameter may be; a subclass adds its own.
     checks: ClassVar[Mapping[str, Check]] = {}
     #: Parameters whose values ``_sweep`` shares at one kernel matrix, or at the same rows; none: it refits.
-    swept: tuple[str, ...] = ()
+    swept: ClassVar[tuple[str, ...]] = ()
     #: Whether ``_sweep`` leaves rows out of a solution of all rows: a fold then trains on all that it does not test.
     leaves_rows_out: bool = False
     #: Whether ``_sweep`` takes hardly longer for all folds than for one of them: they are not spread over threads.

@@ -9,13 +9,14 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from mcls.machines.base import Fold, Point
-from mcls.machines.weighted import ClassWeight, WeightedMachine
-from mcls.parameters import Anything, Check, Positive, Whole
+from mcls.machines.weighted import WeightedMachine
+from mcls.parameters import Anything, Check, Positive, Whole, declares_parameters
 from mcls.solvers import elm
 
 Array = np.ndarray
 
 
+@declares_parameters
 class ELM(WeightedMachine):
     """Extreme learning machine: one hidden layer drawn at random, output weights by ridge regression.
 
@@ -59,22 +60,12 @@ class ELM(WeightedMachine):
     array(['a', 'c'], dtype='<U1')
     """
 
-    checks: ClassVar[Mapping[str, Check]] = {"n_hidden": Whole(1), "C": Positive(), "random_state": Anything()}
-    swept: tuple[str, ...] = ("C",)
+    n_hidden: int = 1000
+    C: float = 1.0
+    random_state: int | np.random.RandomState | None = 0
 
-    def __init__(
-        self,
-        n_hidden: int = 1000,
-        C: float = 1.0,
-        random_state: int | np.random.RandomState | None = 0,
-        class_weight: ClassWeight = None,
-        calibration: str | None = None,
-    ) -> None:
-        self.n_hidden = n_hidden
-        self.C = C
-        self.random_state = random_state
-        self.class_weight = class_weight
-        self.calibration = calibration
+    checks: ClassVar[Mapping[str, Check]] = {"n_hidden": Whole(1), "C": Positive(), "random_state": Anything()}
+    swept = ("C",)
 
     def _fit_rows(self, X: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
         self.weights_, self.biases_ = self._layer(X.shape[1])

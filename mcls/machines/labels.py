@@ -16,7 +16,7 @@ from mcls.errors import McLsError
 from mcls.labelbooks import LABEL_KERNELS, get_labelbook, label_gram, label_vectors, labels_of
 from mcls.machines.base import Point
 from mcls.machines.kernel_machine import KernelMachine
-from mcls.parameters import Check, Choice, Positive, width
+from mcls.parameters import Check, Choice, Positive, declares_parameters, width
 
 Array = np.ndarray
 
@@ -28,8 +28,15 @@ def _check_labelbook(name: str, value: Any) -> None:
         get_labelbook(value)
 
 
+@declares_parameters
 class LabelMachine(KernelMachine):
     """Base of the machines with ``gamma, labelbook, label_kernel, label_sigma, decision``."""
+
+    gamma: float = 1.0
+    labelbook: str | Array = "indicators"
+    label_kernel: str = "linear"
+    label_sigma: float = 1.0
+    decision: str = "max"
 
     checks: ClassVar[Mapping[str, Check]] = {
         "gamma": Positive(),

@@ -10,11 +10,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcls.errors import McLsError
-from mcls.kernels import COLUMN_KERNELS, PRECOMPUTED, KernelFunction
+from mcls.kernels import COLUMN_KERNELS, PRECOMPUTED
 from mcls.machines.base import Fold, Point, rows_per_block
 from mcls.machines.labels import LabelMachine, decide, gammas_of
-from mcls.machines.weighted import ClassWeight, WeightedMachine
-from mcls.parameters import SCALE, Check, Choice, Whole
+from mcls.machines.weighted import WeightedMachine
+from mcls.parameters import Check, Choice, Whole, declares_parameters
 from mcls.solvers import inverse, lanczos, lsm, nystrom
 from mcls.solvers.calibration import DECIDE
 from mcls.solvers.lanczos import Certified
@@ -35,38 +35,13 @@ def _some(w: Array | None, rows: Array) -> list[Array]:
     return [] if w is None else [w[rows]]
 
 
+@declares_parameters
 class OneSystemMachine(WeightedMachine, LabelMachine):
     """What the machines with the coefficients (K + γI)⁻¹Yᵀ share: parameters, scores and the exact sweep."""
 
-    swept: tuple[str, ...] = ("gamma",)
-    leaves_rows_out: bool = True
-    sees_labels: ClassVar[Literal["one-per-class", "gram", "vectors"]] = "one-per-class"
-
-    def __init__(
-        self,
-        kernel: str | KernelFunction = "gaussian",
-        sigma: float | str = SCALE,
-        degree: int = 3,
-        coef0: float = 1.0,
-        gamma: float = 1.0,
-        labelbook: str | Array = "indicators",
-        label_kernel: str = "linear",
-        label_sigma: float = 1.0,
-        decision: str = "max",
-        class_weight: ClassWeight = None,
-        calibration: str | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.gamma = gamma
-        self.labelbook = labelbook
-        self.label_kernel = label_kernel
-        self.label_sigma = label_sigma
-        self.decision = decision
-        self.class_weight = class_weight
-        self.calibration = calibration
+    swept: ClassVar[tuple[str, ...]] = ("gamma",)
+    leaves_rows_out = True
+    sees_labels = "one-per-class"
 
     _solve = staticmethod(lsm.fit)
 
@@ -171,6 +146,7 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
         return [scores @ gram for scores in values]
 
 
+@declares_parameters
 class OneLSM(OneSystemMachine):
     """All one-against-all least-squares classifiers from a single matrix inverse (honeine2013, Sec. 5).
 
@@ -243,32 +219,10 @@ class OneLSM(OneSystemMachine):
     array(['a', 'c'], dtype='<U1')
     """
 
-    def __init__(
-        self,
-        kernel: str | KernelFunction = "gaussian",
-        sigma: float | str = SCALE,
-        degree: int = 3,
-        coef0: float = 1.0,
-        gamma: float = 1.0,
-        labelbook: str | Array = "indicators",
-        label_kernel: str = "linear",
-        label_sigma: float = 1.0,
-        decision: str = "max",
-        solver: str = "exact",
-        n_landmarks: int = 1000,
-        landmarks: str = "uniform",
-        random_state: int = 0,
-        class_weight: ClassWeight = None,
-        calibration: str | None = None,
-    ) -> None:
-        super().__init__(
-            kernel, sigma, degree, coef0, gamma, labelbook, label_kernel, label_sigma, decision, class_weight
-        )
-        self.solver = solver
-        self.n_landmarks = n_landmarks
-        self.landmarks = landmarks
-        self.random_state = random_state
-        self.calibration = calibration
+    solver: str = "exact"
+    n_landmarks: int = 1000
+    landmarks: str = "uniform"
+    random_state: int = 0
 
     checks: ClassVar[Mapping[str, Check]] = {
         "solver": Choice("solver", SOLVERS),

@@ -9,38 +9,21 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from mcls.kernels import KernelFunction
 from mcls.machines.base import Fold, Point
 from mcls.machines.kernel_machine import KernelMachine
-from mcls.machines.weighted import ClassWeight, WeightedMachine
-from mcls.parameters import SCALE, Check, Positive
+from mcls.machines.weighted import WeightedMachine
+from mcls.parameters import Check, Positive, declares_parameters
 from mcls.solvers import multisvm_libsvm, multisvm_path
 
 Array = np.ndarray
 
 
+@declares_parameters
 class _SVM(WeightedMachine, KernelMachine):
     """Parameters of every machine here: the kernel's, C, tol and class_weight."""
 
-    def __init__(
-        self,
-        kernel: str | KernelFunction = "gaussian",
-        sigma: float | str = SCALE,
-        degree: int = 3,
-        coef0: float = 1.0,
-        C: float = 1.0,
-        tol: float = 1e-5,
-        class_weight: ClassWeight = None,
-        calibration: str | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.C = C
-        self.tol = tol
-        self.class_weight = class_weight
-        self.calibration = calibration
+    C: float = 1.0
+    tol: float = 1e-5
 
     checks: ClassVar[Mapping[str, Check]] = {"C": Positive(), "tol": Positive()}
 
@@ -150,6 +133,7 @@ class SVMDAG(SVMOvO):
     _combine = staticmethod(multisvm_libsvm.dag)
 
 
+@declares_parameters
 class WestonWatkins(_SVM):
     """The multiclass SVM of Weston & Watkins: one problem for all classes, every wrong class pays its own slack.
 
@@ -197,22 +181,10 @@ class WestonWatkins(_SVM):
     True
     """
 
-    swept: tuple[str, ...] = ("C",)
-    _loss = "weston-watkins"
+    tol: float = 1e-7
 
-    def __init__(
-        self,
-        kernel: str | KernelFunction = "gaussian",
-        sigma: float | str = SCALE,
-        degree: int = 3,
-        coef0: float = 1.0,
-        C: float = 1.0,
-        tol: float = 1e-7,
-        class_weight: ClassWeight = None,
-        calibration: str | None = None,
-    ) -> None:
-        super().__init__(kernel, sigma, degree, coef0, C, tol, class_weight)
-        self.calibration = calibration
+    swept = ("C",)
+    _loss = "weston-watkins"
 
     def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
         price = self.C * (np.ones(len(y)) if w is None else w)

@@ -6,29 +6,31 @@ f(x) = Σⱼ βⱼ yⱼ κ(xⱼ, x)   (10),   class of x: arg max_y yᵀf(x)   (
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
 from mcls.errors import McLsError
-from mcls.kernels import KernelFunction
 from mcls.machines.base import Fold, Point
 from mcls.machines.labels import LabelMachine, decide, gammas_of
-from mcls.machines.weighted import ClassWeight, WeightedMachine
-from mcls.parameters import SCALE, Check, Choice, Flag, Positive
+from mcls.machines.weighted import WeightedMachine
+from mcls.parameters import Check, Choice, Flag, Positive, declares_parameters
 from mcls.solvers import vector, vosvm
 from mcls.solvers.qp import SOLVERS
 
 Array = np.ndarray
 
 
+@declares_parameters
 class VectorMachine(WeightedMachine, LabelMachine):
     """What the vector-output machines share: scores from β (n,) and, with a bias, b (p,)."""
 
-    bias: bool = False  # a parameter of the machines that have one
+    labelbook: str | Array = "alignment"
+
+    bias = False  # a parameter of the machines that have one
     _signed = True  # whether coefficients may be negative
 
-    sees_labels: ClassVar[Literal["one-per-class", "gram", "vectors"]] = "gram"
+    sees_labels = "gram"
 
     @property
     def swept(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -67,6 +69,7 @@ class VectorMachine(WeightedMachine, LabelMachine):
         return [decide(g, B, L, self.decision, biases[:, k, None, :]) for k, g in enumerate(values)]
 
 
+@declares_parameters
 class VoRLS(VectorMachine):
     """Vector-output regularised least squares (honeine2013, Sec. 4.1; noumir2011).
 
@@ -100,33 +103,7 @@ class VoRLS(VectorMachine):
     array(['a', 'c'], dtype='<U1')
     """
 
-    def __init__(
-        self,
-        regularizer: str = "beta",
-        kernel: str | KernelFunction = "gaussian",
-        sigma: float | str = SCALE,
-        degree: int = 3,
-        coef0: float = 1.0,
-        gamma: float = 1.0,
-        labelbook: str | Array = "alignment",
-        label_kernel: str = "linear",
-        label_sigma: float = 1.0,
-        decision: str = "max",
-        class_weight: ClassWeight = None,
-        calibration: str | None = None,
-    ) -> None:
-        self.regularizer = regularizer
-        self.kernel = kernel
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.gamma = gamma
-        self.labelbook = labelbook
-        self.label_kernel = label_kernel
-        self.label_sigma = label_sigma
-        self.decision = decision
-        self.class_weight = class_weight
-        self.calibration = calibration
+    regularizer: str = "beta"
 
     checks: ClassVar[Mapping[str, Check]] = {"regularizer": Choice("regularizer", ("beta", "f"))}
 
@@ -149,6 +126,7 @@ class VoRLS(VectorMachine):
         return self._decide_folds(values, None, B, L)
 
 
+@declares_parameters
 class VoLSSVM(VectorMachine):
     """Vector-output least-squares SVM: one linear system for all the classes (honeine2013, Sec. 4.2).
 
@@ -184,35 +162,9 @@ class VoLSSVM(VectorMachine):
     array(['a', 'c'], dtype='<U1')
     """
 
-    leaves_rows_out: bool = True
+    bias: bool = False
 
-    def __init__(
-        self,
-        bias: bool = False,
-        kernel: str | KernelFunction = "gaussian",
-        sigma: float | str = SCALE,
-        degree: int = 3,
-        coef0: float = 1.0,
-        gamma: float = 1.0,
-        labelbook: str | Array = "alignment",
-        label_kernel: str = "linear",
-        label_sigma: float = 1.0,
-        decision: str = "max",
-        class_weight: ClassWeight = None,
-        calibration: str | None = None,
-    ) -> None:
-        self.bias = bias
-        self.kernel = kernel
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.gamma = gamma
-        self.labelbook = labelbook
-        self.label_kernel = label_kernel
-        self.label_sigma = label_sigma
-        self.decision = decision
-        self.class_weight = class_weight
-        self.calibration = calibration
+    leaves_rows_out = True
 
     checks: ClassVar[Mapping[str, Check]] = {"bias": Flag()}
 
@@ -242,6 +194,7 @@ class VoLSSVM(VectorMachine):
         return self._decide_folds(*vector.sweep_lssvm(K, y, B, L, tests, gammas, self.bias, w), B, L)
 
 
+@declares_parameters
 class VoSVM(VectorMachine):
     """Vector-output SVM: one sparse quadratic programme for all the classes (honeine2013, Sec. 4.3).
 
@@ -297,45 +250,14 @@ class VoSVM(VectorMachine):
     True
     """
 
-    _signed = False
+    bias: bool = False
+    constraint: str = "exact"
+    averaged: str = "support"
+    unit_labels: bool = False
+    solver: str = "osqp"
+    tol: float = 1e-6
 
-    def __init__(
-        self,
-        bias: bool = False,
-        solver: str = "osqp",
-        tol: float = 1e-6,
-        kernel: str | KernelFunction = "gaussian",
-        sigma: float | str = SCALE,
-        degree: int = 3,
-        coef0: float = 1.0,
-        gamma: float = 1.0,
-        labelbook: str | Array = "alignment",
-        label_kernel: str = "linear",
-        label_sigma: float = 1.0,
-        decision: str = "max",
-        class_weight: ClassWeight = None,
-        calibration: str | None = None,
-        constraint: str = "exact",
-        averaged: str = "support",
-        unit_labels: bool = False,
-    ) -> None:
-        self.bias = bias
-        self.constraint = constraint
-        self.averaged = averaged
-        self.unit_labels = unit_labels
-        self.solver = solver
-        self.tol = tol
-        self.kernel = kernel
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.gamma = gamma
-        self.labelbook = labelbook
-        self.label_kernel = label_kernel
-        self.label_sigma = label_sigma
-        self.decision = decision
-        self.class_weight = class_weight
-        self.calibration = calibration
+    _signed = False
 
     checks: ClassVar[Mapping[str, Check]] = {
         "bias": Flag(),

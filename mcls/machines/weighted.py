@@ -8,12 +8,13 @@ from typing import Any, ClassVar, Self
 from sklearn.base import clone
 
 from mcls.machines.base import BaseMachine
-from mcls.parameters import Check
+from mcls.parameters import Check, declares_parameters
 from mcls.solvers.weights import check_class_weight
 
 ClassWeight = str | Mapping[Any, float] | None
 
 
+@declares_parameters
 class WeightedMachine(BaseMachine):
     """A machine that takes weights, as scikit-learn defines them: a weight of 2 counts as the row twice.
 
@@ -26,8 +27,10 @@ class WeightedMachine(BaseMachine):
         "balanced" gives every class the same total weight, n / (ℓ n_c) for each row of class c.
     """
 
+    class_weight: ClassWeight = None
+
     checks: ClassVar[Mapping[str, Check]] = {"class_weight": check_class_weight}
-    takes_weights: ClassVar[bool] = True
+    takes_weights = True
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to the rows of X (n, d), or to a kernel matrix (n, n) when ``kernel="precomputed"``.
