@@ -21,8 +21,11 @@ from mcls.errors import McLsError
 from mcls.machines.calibrated import CalibratedMachine
 from mcls.machines.sweeping import (
     Fold,
+    Folds,
     Point,
+    Points,
     SameClasses,
+    Weights,
     by_classes,
     distinct,
     found_once,
@@ -79,7 +82,7 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
         raise NotImplementedError
 
     def _sweep(
-        self, A: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point], prepared: Any
+        self, A: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any
     ) -> list[Array]:
         """Out-of-fold scores (points, |test|, ℓ) of each fold, each point giving all ``swept`` parameters.
 
@@ -139,7 +142,7 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
         self._calibrate(X, codes, sample_weight)
         return self
 
-    def _present_rows(self, X: Array, y: Array, w: Array | None) -> tuple[Array, Array, Array | None]:
+    def _present_rows(self, X: Array, y: Array, w: Weights) -> tuple[Array, Array, Array | None]:
         """Rows, labels and weights without the rows of weight zero, which are as good as absent."""
         if w is None or w.all():
             return X, y, w
@@ -178,9 +181,7 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
         """Whether rows come as those of a precomputed kernel matrix."""
         return False
 
-    def _sweep_rows(
-        self, X: Array, y: Array, folds: Sequence[Fold], points: Sequence[Point], **settings: Any
-    ) -> list[Array]:
+    def _sweep_rows(self, X: Array, y: Array, folds: Folds, points: Points, **settings: Any) -> list[Array]:
         """What ``sweep`` gives with what the machine works on made from the rows X."""
         return self.sweep(X, y, folds, points, **settings)
 
@@ -203,8 +204,8 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
         self,
         A: Array,
         y: Array,
-        folds: Sequence[Fold],
-        points: Sequence[Point],
+        folds: Folds,
+        points: Points,
         *,
         n_classes: int | None = None,
         engine: str = "fast",
@@ -296,7 +297,7 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
         return [results[k] if at is None else results[k].take(at, axis=1) for k, at in places]
 
     def _sweep_groups(
-        self, A: Array, groups: Sequence[SameClasses], points: Sequence[Point], n_classes: int, **settings: Any
+        self, A: Array, groups: Sequence[SameClasses], points: Points, n_classes: int, **settings: Any
     ) -> list[Array]:
         """What ``sweep`` gives of folds in groups that hold the same classes; the others score −∞."""
         results: dict[int, Array] = {}
@@ -316,7 +317,7 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
         return [results[place] for place in range(len(results))]
 
     def _sweep_alone(
-        self, A: Array, y: Array, n_classes: int, fold: Fold, points: Sequence[Point], w: Array | None = None
+        self, A: Array, y: Array, n_classes: int, fold: Fold, points: Points, w: Weights = None
     ) -> Array | None:
         """Scores (points, |test|, ℓ) of a single training set, of a machine that leaves rows out.
 
@@ -325,7 +326,7 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
         return None
 
     def _plan(
-        self, folds: Sequence[Fold], y: Array, n_classes: int, swept: bool
+        self, folds: Folds, y: Array, n_classes: int, swept: bool
     ) -> tuple[list[Fold], list[tuple[int, Array | None]], list[int], set[int]]:
         """What ``distinct`` finds; which training sets hold every class and no row twice; which are swept together."""
         learned, places = distinct(folds, len(y), self.leaves_rows_out)
@@ -334,7 +335,7 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
         return learned, places, complete, {k for k in complete if self._can_sweep(learned[k], len(y))}
 
     def _equally_weighed(
-        self, places: Sequence[int], folds: Sequence[Fold], y: Array, n_classes: int, sample_weight: Array | None
+        self, places: Sequence[int], folds: Folds, y: Array, n_classes: int, sample_weight: Array | None
     ) -> list[tuple[list[int], list[Array]]]:
         """The folds at some places, all of which train on every class, in groups that share the weights of rows.
 

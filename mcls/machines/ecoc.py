@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from mcls.coding.matrices import coding_matrix, has_zeros
 from mcls.coding.subclasses import JUDGED, SIDES, Thresholds, subclass_code
 from mcls.coding.tree import discriminant_tree, tree_matrix
 from mcls.errors import McLsError
-from mcls.machines.base import Fold, Point
+from mcls.machines.base import Folds, Points
 from mcls.machines.kernel_machine import KernelMachine
 from mcls.machines.labels import gammas_of
 from mcls.packing import pack
@@ -184,7 +184,7 @@ class ECOC(CodeMachine):
         return ("gamma",) if one_system and self.decoder != "loss-weighted" else ()
 
     def _sweep(
-        self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point], prepared: Any
+        self, K: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any
     ) -> list[Array]:
         M = coding_matrix(self.coding, n_classes, self.random_state)
         outputs = lsm.sweep(K, M[y].astype(float), [test for _, test in folds], gammas_of(points))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mcls.kernels import KERNELS, RADIAL, KernelFunction, check_precomputed, kernel_matrix
-from mcls.machines.base import BaseMachine
-from mcls.machines.sweeping import Fold, Point
+from mcls.machines.base import BaseMachine, Weights
+from mcls.machines.sweeping import Folds, Points
 from mcls.machines.widths import WidthMixin
 from mcls.parameters import SCALE, Check, Choice, Number, Whole, declares_parameters
 
@@ -35,7 +35,7 @@ class KernelMachine(WidthMixin, BaseMachine):
     }
     works_on = "kernel"
 
-    def _present_rows(self, X: Array, y: Array, w: Array | None) -> tuple[Array, Array, Array | None]:
+    def _present_rows(self, X: Array, y: Array, w: Weights) -> tuple[Array, Array, Array | None]:
         self.__dict__.pop("kept_", None)  # of an earlier fit
         if self.kernel != "precomputed" or w is None or w.all():
             return super()._present_rows(X, y, w)
@@ -51,7 +51,7 @@ class KernelMachine(WidthMixin, BaseMachine):
         """Score every class from K (m, n), the kernel between m new rows and the n training rows: (m, ℓ)."""
         raise NotImplementedError
 
-    def prepare(self, K: Array, often: Sequence[Point] = ()) -> Any:
+    def prepare(self, K: Array, often: Points = ()) -> Any:
         """The part of a sweep that depends on K alone, done beforehand; None where there is none.
 
         ``often`` lists the points that will be swept again and again, with other labels.
@@ -90,9 +90,7 @@ class KernelMachine(WidthMixin, BaseMachine):
         """Whether rows come as those of a precomputed kernel matrix."""
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
-    def _sweep_rows(
-        self, X: Array, y: Array, folds: Sequence[Fold], points: Sequence[Point], **settings: Any
-    ) -> list[Array]:
+    def _sweep_rows(self, X: Array, y: Array, folds: Folds, points: Points, **settings: Any) -> list[Array]:
         if self.works_on == "rows" or self.kernel == "precomputed":
             return self.sweep(X, y, folds, points, **settings)
         if self.sigma == SCALE and isinstance(self.kernel, str) and self.kernel in RADIAL:

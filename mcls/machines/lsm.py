@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcls.errors import McLsError
 from mcls.kernels import COLUMN_KERNELS, PRECOMPUTED
-from mcls.machines.base import Fold, Point, rows_per_block
+from mcls.machines.base import Folds, Points, Weights, rows_per_block
 from mcls.machines.labels import LabelMachine, decide, gammas_of
 from mcls.machines.weighted import WeightedMachine
 from mcls.parameters import Check, Choice, Whole, declares_parameters
@@ -30,7 +30,7 @@ SOLVERS = ("exact", "nystrom")
 _MANY_VALUES = 2**20
 
 
-def _some(w: Array | None, rows: Array) -> list[Array]:
+def _some(w: Weights, rows: Array) -> list[Array]:
     """The weights of some rows as a further argument, or none."""
     return [] if w is None else [w[rows]]
 
@@ -45,11 +45,11 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
 
     _solve = staticmethod(lsm.fit)
 
-    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Weights = None) -> None:
         # With the indicators as right-hand sides, every labelbook is a product away: Yᵀ = Ind Bᵀ.
         self._set_alpha(self._solve(K, lsm.indicators(y, n_classes), self.gamma, w), y, w)
 
-    def _set_alpha(self, class_alpha: Array, y: Array, w: Array | None = None) -> None:
+    def _set_alpha(self, class_alpha: Array, y: Array, w: Weights = None) -> None:
         self._set_labels(y, class_alpha.shape[1], w)
         self.class_alpha_ = class_alpha  # (n, ℓ)
         self.alpha_ = class_alpha @ self.labels_.T  # (n, p)
@@ -74,7 +74,7 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
             best[~certain] = self._row_scores(X[~certain]).argmax(axis=1)
         return self.classes_[best]
 
-    def prepare(self, K: Array, often: Sequence[Point] = ()) -> Spectrum | None:
+    def prepare(self, K: Array, often: Points = ()) -> Spectrum | None:
         """Decompose K, and for points that are swept often form the inverses; weights of classes are another matrix."""
         if self.class_weight is not None:
             return None
@@ -83,14 +83,7 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
         return spectrum.holding(np.array(gammas)) if often else spectrum
 
     def _sweep(
-        self,
-        K: Array,
-        y: Array,
-        n_classes: int,
-        folds: Sequence[Fold],
-        points: Sequence[Point],
-        prepared: Any,
-        w: Array | None = None,
+        self, K: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any, w: Weights = None
     ) -> list[Array]:
         if isinstance(prepared, Certified):
             found = self._certified(K, y, n_classes, folds, gammas_of(points), prepared)
@@ -123,7 +116,7 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
         K: Array,
         y: Array,
         n_classes: int,
-        folds: Sequence[Fold],
+        folds: Folds,
         gammas: Sequence[float],
         certified: Certified,
     ) -> list[Array] | None:
@@ -295,14 +288,7 @@ class OneLSM(OneSystemMachine):
         return self._row_scores(A[test])
 
     def _sweep(
-        self,
-        A: Array,
-        y: Array,
-        n_classes: int,
-        folds: Sequence[Fold],
-        points: Sequence[Point],
-        prepared: Any,
-        w: Array | None = None,
+        self, A: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any, w: Weights = None
     ) -> list[Array]:
         if self.solver == "exact":
             return super()._sweep(A, y, n_classes, folds, points, prepared, w)

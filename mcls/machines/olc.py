@@ -6,13 +6,13 @@ the estimated codewords with the labels of the other classes, so that the codewo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mcls.labelbooks import labels_of
-from mcls.machines.base import Fold, Point
+from mcls.machines.base import Fold, Folds, Points, Weights
 from mcls.machines.codewords import codeword_facts, codeword_norms, settle_ties, swept_path
 from mcls.machines.kernel_machine import KernelMachine
 from mcls.machines.weighted import WeightedMachine
@@ -46,14 +46,7 @@ class _CodewordMachine(WeightedMachine, KernelMachine):
         self.set_params(codewords=labels_of(self.codewords, present, n_classes))
 
     def _sweep(
-        self,
-        K: Array,
-        y: Array,
-        n_classes: int,
-        folds: Sequence[Fold],
-        points: Sequence[Point],
-        prepared: Any,
-        w: Array | None = None,
+        self, K: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any, w: Weights = None
     ) -> list[Array]:
         norms = codeword_norms(self.codewords, n_classes)
         path = swept_path("lambda1", points)
@@ -65,7 +58,7 @@ class _CodewordMachine(WeightedMachine, KernelMachine):
         return scores
 
     def _sweep_alone(
-        self, A: Array, y: Array, n_classes: int, fold: Fold, points: Sequence[Point], w: Array | None = None
+        self, A: Array, y: Array, n_classes: int, fold: Fold, points: Points, w: Weights = None
     ) -> Array | None:
         """One decomposition for all points; a fit decomposes too."""
         return (
@@ -75,7 +68,7 @@ class _CodewordMachine(WeightedMachine, KernelMachine):
         )
 
     @staticmethod
-    def _swept(K: Array, K_test: Array, y: Array, norms: Array, path: olc.Path, w: Array | None = None) -> Array:
+    def _swept(K: Array, K_test: Array, y: Array, norms: Array, path: olc.Path, w: Weights = None) -> Array:
         """Outputs (points, m, ℓ) at every (λ₁, λ₂) of the path."""
         raise NotImplementedError
 
@@ -90,7 +83,7 @@ class _Regularised(_CodewordMachine):
 
     _swept = staticmethod(olc.sweep_rlsc)
 
-    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Weights = None) -> None:
         self.norms_ = codeword_norms(self.codewords, n_classes)
         self.alpha_ = olc.fit_rlsc(K, y, self.norms_, self.lambda1, self.lambda2, w)
 
@@ -176,14 +169,7 @@ class RLSC(_Regularised):
     leaves_rows_out = True
 
     def _sweep(
-        self,
-        K: Array,
-        y: Array,
-        n_classes: int,
-        folds: Sequence[Fold],
-        points: Sequence[Point],
-        prepared: Any,
-        w: Array | None = None,
+        self, K: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any, w: Weights = None
     ) -> list[Array]:
         if not olc.is_semidefinite(K):
             return super()._sweep(K, y, n_classes, folds, points, prepared, w)
@@ -199,7 +185,7 @@ class _WithBias(_CodewordMachine):
 
     _swept = staticmethod(olc.sweep_lssvm)
 
-    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Weights = None) -> None:
         self.alpha_, self.b_ = olc.fit_lssvm(
             K, y, codeword_norms(self.codewords, n_classes), self.lambda1, self.lambda2, w
         )
@@ -286,14 +272,7 @@ class LSSVM(_WithBias):
     leaves_rows_out = True
 
     def _sweep(
-        self,
-        K: Array,
-        y: Array,
-        n_classes: int,
-        folds: Sequence[Fold],
-        points: Sequence[Point],
-        prepared: Any,
-        w: Array | None = None,
+        self, K: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any, w: Weights = None
     ) -> list[Array]:
         if not olc.is_semidefinite(K):
             return super()._sweep(K, y, n_classes, folds, points, prepared, w)

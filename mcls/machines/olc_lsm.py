@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
-from mcls.machines.base import Fold, Point
+from mcls.machines.base import Folds, Points, Weights
 from mcls.machines.codewords import codeword_facts, settle_ties, swept_path
 from mcls.machines.labels import decide
 from mcls.machines.lsm import OneSystemMachine
@@ -69,7 +69,7 @@ class OLCOneLSM(OneSystemMachine):
         """How much the estimated label vectors of two classes overlap on the training rows."""
         return codeword_facts(self, X, y)
 
-    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Weights = None) -> None:
         self._set_alpha(olc.fit_one(K, y, n_classes, self.gamma, self.lambda2, w), y, w)
 
     def _scores(self, K: Array) -> Array:
@@ -79,18 +79,11 @@ class OLCOneLSM(OneSystemMachine):
         """Estimated label vectors (m, p)."""
         return K @ self.alpha_
 
-    def prepare(self, K: Array, often: Sequence[Point] = ()) -> None:
+    def prepare(self, K: Array, often: Points = ()) -> None:
         """Nothing: each fold and point is a system of its own."""
 
     def _sweep(
-        self,
-        K: Array,
-        y: Array,
-        n_classes: int,
-        folds: Sequence[Fold],
-        points: Sequence[Point],
-        prepared: Any,
-        w: Array | None = None,
+        self, K: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any, w: Weights = None
     ) -> list[Array]:
         path = swept_path("gamma", points)
         scores = []

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from mcls.machines.base import Fold, Point
+from mcls.machines.base import Folds, Points
 from mcls.machines.kernel_machine import KernelMachine
 from mcls.parameters import Anything, Check, Choice, Flag, Positive, Whole, declares_parameters
 from mcls.solvers import perceptron, sgd
@@ -162,7 +162,7 @@ class SVMSGD(_OnlineMachine):
         self.alpha_, self.objective_ = alpha[0], objectives[0]
 
     def _sweep(
-        self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point], prepared: Any
+        self, K: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any
     ) -> list[Array]:
         results = []
         for train, test in folds:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
-from mcls.machines.base import Fold, Point
+from mcls.machines.base import Folds, Points, Weights
 from mcls.machines.kernel_machine import KernelMachine
 from mcls.machines.labels import gammas_of
 from mcls.machines.weighted import WeightedMachine
@@ -59,7 +59,7 @@ class OvOLSM(WeightedMachine, KernelMachine):
     swept = ("gamma",)
     leaves_rows_out = True
 
-    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Weights = None) -> None:
         self.alpha_ = one_vs_one.fit_pairs(K, y, n_classes, self.gamma, w)
         self.n_classes_ = n_classes
 
@@ -67,14 +67,7 @@ class OvOLSM(WeightedMachine, KernelMachine):
         return _COUNTS[self.decision]((K @ self.alpha_).T, self.n_classes_)
 
     def _sweep(
-        self,
-        K: Array,
-        y: Array,
-        n_classes: int,
-        folds: Sequence[Fold],
-        points: Sequence[Point],
-        prepared: Any,
-        w: Array | None = None,
+        self, K: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any, w: Weights = None
     ) -> list[Array]:
         tests, count = [test for _, test in folds], _COUNTS[self.decision]
         return one_vs_one.sweep(K, y, n_classes, tests, gammas_of(points), count, w)

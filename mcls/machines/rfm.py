@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mcls.kernels import COLUMN_KERNELS, RADIAL, kernel_matrix, scale_width
-from mcls.machines.base import BaseMachine, Fold, Point, rows_per_block
+from mcls.machines.base import BaseMachine, Folds, Points, rows_per_block
 from mcls.machines.widths import WidthMixin
 from mcls.parameters import SCALE, Check, Choice, Positive, Whole, declares_parameters
 from mcls.solvers import lsm, nystrom
@@ -154,7 +154,7 @@ class RFM(WidthMixin, BaseMachine):
         return np.concatenate([kernel(block, self.Z_fit_) @ self.alpha_ for block in blocks])
 
     def _sweep(
-        self, X: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point], prepared: Any
+        self, X: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any
     ) -> list[Array]:
         results = []
         for train, test in folds:

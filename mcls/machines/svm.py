@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from mcls.machines.base import Fold, Point
+from mcls.machines.base import Folds, Points, Weights
 from mcls.machines.kernel_machine import KernelMachine
 from mcls.machines.weighted import WeightedMachine
 from mcls.parameters import Check, Positive, declares_parameters
@@ -62,7 +62,7 @@ class SVMOvA(_SVM):
     array(['a', 'c'], dtype='<U1')
     """
 
-    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Weights = None) -> None:
         self.alpha_, self.intercept_ = multisvm_libsvm.fit_one_against_all(K, y, n_classes, self.C, self.tol, w)
 
     def _scores(self, K: Array) -> Array:
@@ -101,7 +101,7 @@ class SVMOvO(_SVM):
 
     _combine = staticmethod(multisvm_libsvm.votes)
 
-    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Weights = None) -> None:
         self.alpha_, self.intercept_ = multisvm_libsvm.fit_pairs(K, y, n_classes, self.C, self.tol, w)
         self.n_classes_ = n_classes
 
@@ -186,7 +186,7 @@ class WestonWatkins(_SVM):
     swept = ("C",)
     _loss = "weston-watkins"
 
-    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Weights = None) -> None:
         price = self.C * (np.ones(len(y)) if w is None else w)
         solution = multisvm_path.MultiSVM(K, y, n_classes, self._loss, self.tol).finished(price)
         self.alpha_ = solution.A
@@ -203,14 +203,7 @@ class WestonWatkins(_SVM):
         return K @ self.alpha_
 
     def _sweep(
-        self,
-        K: Array,
-        y: Array,
-        n_classes: int,
-        folds: Sequence[Fold],
-        points: Sequence[Point],
-        prepared: Any,
-        w: Array | None = None,
+        self, K: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any, w: Weights = None
     ) -> list[Array]:
         prices = [float(point["C"]) for point in points]
         return multisvm_path.sweep(K, y, n_classes, folds, prices, self._loss, self.tol, w)

@@ -5,13 +5,13 @@ f(x) = Σⱼ βⱼ yⱼ κ(xⱼ, x)   (10),   class of x: arg max_y yᵀf(x)   (
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mcls.errors import McLsError
-from mcls.machines.base import Fold, Point
+from mcls.machines.base import Folds, Points, Weights
 from mcls.machines.labels import LabelMachine, decide, gammas_of
 from mcls.machines.weighted import WeightedMachine
 from mcls.parameters import Check, Choice, Flag, Positive, declares_parameters
@@ -41,12 +41,12 @@ class VectorMachine(WeightedMachine, LabelMachine):
         g = vector.class_values(K, self.beta_, self.y_codes_, self.labels_.shape[1])
         return decide(g, self.labels_, self.label_gram_, self.decision, getattr(self, "bias_", None))
 
-    def _begin(self, y: Array, n_classes: int, w: Array | None) -> None:
+    def _begin(self, y: Array, n_classes: int, w: Weights) -> None:
         self._set_labels(y, n_classes, w)
         self.y_codes_ = y
         self.__dict__.pop("bias_", None)  # of an earlier fit, with other parameters
 
-    def _labels(self, y: Array, n_classes: int, w: Array | None = None) -> tuple[Array, Array]:
+    def _labels(self, y: Array, n_classes: int, w: Weights = None) -> tuple[Array, Array]:
         """Label vectors and their Gram matrix; refused where the bias leaves nothing to learn with them."""
         B, L = super()._labels(y, n_classes, w)
         if self._constrained:
@@ -107,19 +107,12 @@ class VoRLS(VectorMachine):
 
     checks: ClassVar[Mapping[str, Check]] = {"regularizer": Choice("regularizer", ("beta", "f"))}
 
-    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Weights = None) -> None:
         self._begin(y, n_classes, w)
         self.beta_ = vector.fit_rls(K, y, self.label_gram_, self.gamma, self.regularizer, w)
 
     def _sweep(
-        self,
-        K: Array,
-        y: Array,
-        n_classes: int,
-        folds: Sequence[Fold],
-        points: Sequence[Point],
-        prepared: Any,
-        w: Array | None = None,
+        self, K: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any, w: Weights = None
     ) -> list[Array]:
         B, L = self._labels(y, n_classes)
         values = vector.sweep_rls(K, y, L, folds, gammas_of(points), self.regularizer, w)
@@ -172,7 +165,7 @@ class VoLSSVM(VectorMachine):
         super()._check_together()
         self._refuse_bias_with_label_kernel()
 
-    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Weights = None) -> None:
         self._begin(y, n_classes, w)
         if self.bias:
             self.beta_, self.bias_ = vector.fit_lssvm_bias(K, y, self.labels_, self.gamma, w)
@@ -180,14 +173,7 @@ class VoLSSVM(VectorMachine):
             self.beta_ = vector.fit_lssvm(K, y, self.label_gram_, self.gamma, w)
 
     def _sweep(
-        self,
-        K: Array,
-        y: Array,
-        n_classes: int,
-        folds: Sequence[Fold],
-        points: Sequence[Point],
-        prepared: Any,
-        w: Array | None = None,
+        self, K: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any, w: Weights = None
     ) -> list[Array]:
         B, L = self._labels(y, n_classes)
         tests, gammas = [test for _, test in folds], gammas_of(points)
@@ -278,14 +264,14 @@ class VoSVM(VectorMachine):
     def _constrained(self) -> bool:
         return self.bias and self.constraint == "exact"
 
-    def _labels(self, y: Array, n_classes: int, w: Array | None = None) -> tuple[Array, Array]:
+    def _labels(self, y: Array, n_classes: int, w: Weights = None) -> tuple[Array, Array]:
         B, L = super()._labels(y, n_classes, w)
         if self.unit_labels:
             B = B / np.linalg.norm(B, axis=0)
             L = B.T @ B
         return B, L
 
-    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Weights = None) -> None:
         self._begin(y, n_classes, w)
         B, L = self.labels_, self.label_gram_
         how = self.constraint, self.averaged
@@ -298,14 +284,7 @@ class VoSVM(VectorMachine):
         self.n_support_ = np.bincount(y[self.support_], minlength=n_classes)
 
     def _sweep(
-        self,
-        K: Array,
-        y: Array,
-        n_classes: int,
-        folds: Sequence[Fold],
-        points: Sequence[Point],
-        prepared: Any,
-        w: Array | None = None,
+        self, K: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any, w: Weights = None
     ) -> list[Array]:
         B, L = self._labels(y, n_classes)
         how = self.constraint, self.averaged
