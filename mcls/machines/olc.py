@@ -43,6 +43,7 @@ class _CodewordMachine(WeightedMachine, KernelMachine):
         return codeword_facts(self, X, y)
 
     def _keep_classes(self, present: Array, n_classes: int) -> None:
+        super()._keep_classes(present, n_classes)
         self.set_params(codewords=labels_of(self.codewords, present, n_classes))
 
     def _sweep(

@@ -65,6 +65,11 @@ def distinct(folds: Folds, n: int, leaves_rows_out: bool) -> tuple[list[Fold], l
     return learned, places
 
 
+def in_places(found: Sequence[Array], places: Sequence[tuple[int, Array | None]]) -> list[Array]:
+    """The scores of each fold from those of the training sets, with the places that ``distinct`` gives."""
+    return [found[k] if at is None else found[k].take(at, axis=1) for k, at in places]
+
+
 class SameClasses(NamedTuple):
     """Folds whose training rows hold the same classes."""
 
@@ -92,6 +97,13 @@ def by_classes(folds: Folds, y: Array, n_classes: int) -> list[SameClasses]:
     return made
 
 
+def among_all(scores: Array, present: Array, n_classes: int) -> Array:
+    """Scores (points, m, ℓ) from those (points, m, ℓ') of the classes present; the others score −∞."""
+    made = np.full((*scores.shape[:2], n_classes), -np.inf)
+    made[:, :, present] = scores
+    return made
+
+
 def refit(
     machine: Any,
     A: Array,
@@ -111,7 +123,7 @@ def refit(
         return scores
     for i, point in enumerate(points):
         fitted = machine.at(point, present, n_classes)
-        weights = fitted.training_weights(codes, present.tolist(), of_train)
+        weights = fitted.training_weights(codes, range(len(present)), of_train)
         scores[i][:, present] = fitted._learn_and_score(A, codes, len(present), train, test, *weights)
     return scores
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from sklearn.base import clone
 
 from mcls.machines.base import BaseMachine
@@ -45,6 +46,12 @@ class WeightedMachine(BaseMachine):
             Weight of each row, zero or positive; all 1 by default.
         """
         return self._fit_weighted(X, y, sample_weight)
+
+    def _keep_classes(self, present: np.ndarray, n_classes: int) -> None:
+        super()._keep_classes(present, n_classes)
+        if isinstance(self.class_weight, Mapping):
+            own = enumerate(present.tolist())
+            self.class_weight = {new: self.class_weight[old] for new, old in own if old in self.class_weight}
 
     def on_codes(self, classes: Sequence[Any]) -> Self:
         """A copy whose dictionary of class weights, if it has one, has the codes of the ``classes`` as keys."""
