@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from mcls.errors import McLsError
-from mcls.machines.base import BaseMachine, Fold, Point, refit
+from mcls.machines.base import BaseMachine, Folds, Point, Points, refit
 from mcls.solvers.calibration import DECIDE
 from mcls.solvers.weights import check_weights
 
@@ -66,8 +66,8 @@ class ForeignMachine:
         self,
         X: Array,
         y: Array,
-        folds: Sequence[Fold],
-        points: Sequence[Point],
+        folds: Folds,
+        points: Points,
         *,
         n_classes: int,
         engine: str = "fast",
