@@ -125,6 +125,11 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         self.missing = missing
         self.strict = strict
 
+    @property
+    def calibrates_itself(self) -> bool:
+        """Whether a fit calibrates the probabilities by its out-of-fold scores: nobody else then has to."""
+        return self.calibration is not None
+
     def fit(self, X: Any, y: Any) -> TableClassifier:
         """Choose the parameters and fit.
 
