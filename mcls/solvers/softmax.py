@@ -8,15 +8,29 @@ before rows, (ℓ, n), in all arrays: sums over a few classes are then long vect
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotri
 
 Array = np.ndarray
+#: A preconditioner, as arrays.
+Near = tuple[Array, ...]
 
-#: Up to so many parameters the Hessian is formed and solved; beyond, conjugate gradients need its products only.
+#: Up to so many parameters the Hessian is formed and solved at each step; beyond, conjugate gradients need its products
+#: only.
 _DIRECT_UP_TO = 80
-#: From so many probabilities on, products with the Hessian are made of 32-bit numbers.
-_SHORT_FROM = 2**15
+#: Up to so many it is formed once, and its inverse is the preconditioner of all steps.
+_FORMED_UP_TO = 160
+#: A preconditioner with which a step takes more products than this is made anew.
+_STALE = 12
+#: Products of a step at most.
+_MOST_PRODUCTS = 50
+#: Where conjugate gradients end: the square of the residual, as the preconditioner measures it, over that at the start.
+_RESIDUAL = 1e-2
+#: From so many probabilities on, products with the Hessian are made of 32-bit numbers; so is all else of problems whose
+#: tolerance is not smaller than this.
+_SHORT_FROM, _SHORT_TOL = 2**12, 1e-4
 #: Bounds of a temperature for scores of unit size: probabilities that hardly differ, and certainty.
 _LEAST, _LARGEST = 1e-3, 1e6
 
@@ -35,7 +49,7 @@ def softmax(Z: Array) -> tuple[Array, Array]:
 
 
 def temperatures(G: Array, y: Array, w: Array, start: Array | float = 2.0, tol: float = 1e-7) -> Array:
-    """The t (B,) that minimise Σ_i w_i (log Σ_c exp(tG_ci) − t m_i), of scores G (ℓ, n) or (B, ℓ, n) of unit size.
+    """The t (B,) that minimise Σ_i w_i (log Σ_c exp(tG_ci) − t m_i), of scores G (ℓ, n) or (p, ℓ, n) of unit size.
 
     m_i = (1 − ε) G_yi + ε mean_c G_ci with ε = 1 / (1 + Σ w): one further row whose class is spread evenly. Without
     it t has no bound where the largest score is always right (Platt's remedy, for ℓ classes). The derivative
@@ -43,46 +57,53 @@ def temperatures(G: Array, y: Array, w: Array, start: Array | float = 2.0, tol: 
         Σ_i w_i (Σ_c p_ci G_ci − m_i)
 
     increases in t; its root is found by Newton's steps in log t, kept in a bracket, until a step is smaller than
-    ``tol``: what remains is of the order of its square. The class codes y are (n,), or (B, n) of problems side by side,
-    each of which ends by itself: what it gives does not depend on the others.
+    ``tol``: what remains is of the order of its square. The class codes y are (n,), or (p, n), and start is one number
+    or (p,): each of the p is shared by B/p problems one after the other, which weigh the same rows by w (B, n). Each
+    problem ends by itself: what it gives does not depend on the others.
     """
     G, y = _stacked(G, 3), _stacked(y, 2)
     finite = np.isfinite(G)
     H = np.where(finite, G, 0.0)
-    w = w * _of_class(finite, y)  # a row whose class was impossible says nothing of t
-    eps = 1.0 / (1.0 + w.sum(axis=1, keepdims=True))
-    m = (1.0 - eps) * _of_class(H, y) + eps * H.sum(axis=1) / np.maximum(finite.sum(axis=1), 1)
-    m_sum = (w * m).sum(axis=1)  # (B,)
+    w = _weighted(w, _of_class(finite, y))  # a row whose class was impossible says nothing of t
+    eps = 1.0 / (1.0 + w.sum(axis=1))
+    m_sum = (1.0 - eps) * _sums(w, _of_class(H, y))
+    m_sum += eps * _sums(w, H.sum(axis=1) / np.maximum(finite.sum(axis=1), 1))  # (B,)
     low, high = (np.full(len(w), np.log(end)) for end in (_LEAST, _LARGEST))
-    u = np.full(len(w), np.log(start))
-    todo = np.arange(len(w))
+    u_ = np.log(np.broadcast_to(start, len(G)))  # (p,), later one for each problem
+    u = np.repeat(u_, len(w) // len(G))
+    todo = np.ones(len(w), dtype=bool)
     for _ in range(60):
-        G_, H_, w_, u_ = _some(G, todo), _some(H, todo), _some(w, todo), u[todo]
         t = np.exp(u_)
-        P = softmax(t[:, None, None] * G_)[0]
-        P *= H_
+        P = softmax(t[:, None, None] * G)[0]
+        P *= H
         mean = P.sum(axis=1)
-        slope = np.einsum("bn,bn->b", w_, mean) - m_sum[todo]
-        P *= H_
-        curvature = t * np.einsum("bn,bn->b", w_, P.sum(axis=1) - mean * mean)
-        low[todo], high[todo] = np.where(slope < 0, u_, low[todo]), np.where(slope < 0, high[todo], u_)
+        P *= H
+        spread = t[:, None] * (P.sum(axis=1) - mean * mean)
+        before = u[todo]
+        slope, curvature = _sums(w, mean) - m_sum[todo], _sums(w, spread)
+        low[todo], high[todo] = np.where(slope < 0, before, low[todo]), np.where(slope < 0, high[todo], before)
         with np.errstate(divide="ignore", invalid="ignore"):
-            wanted = u_ - slope / curvature
+            wanted = before - slope / curvature
         inside = (wanted >= low[todo]) & (wanted <= high[todo])
         u[todo] = np.where(inside, wanted, 0.5 * (low[todo] + high[todo]))
-        todo = todo[np.abs(u[todo] - u_) >= tol]
-        if not len(todo):
+        further = np.abs(u[todo] - before) >= tol
+        if not further.any():
             break
+        G, H, w = (_kept(of, further) for of in (G, H, w))
+        todo[todo] = further
+        u_ = u[todo]
     return np.exp(u)
 
 
-def ridge_deviations(A: Array, base: Array, y: Array, w: Array, ridge: float, V: Array, tol: float) -> Array:
+def ridge_deviations(
+    A: Array, base: Array, y: Array, w: Array, ridge: float, V: Array, tol: float, near: Near | None = None
+) -> Array:
     """The V (B, ℓ, a) that minimise Σ_i w_i (log Σ_c exp z_ci − z_yi) + ½ ridge ‖V‖², with Z = base + VAᵀ.
 
     Parameters
     ----------
-    A : array (n, a) or (B, n, a)
-        Regressors.
+    A : array (n, a) or (p, n, a)
+        Regressors, each shared by B/p problems one after the other.
     base : array (B, ℓ, n)
         Where V = 0 starts from, −∞ for impossible classes.
     y, w : arrays (n,) or (B, n), (B, n)
@@ -91,33 +112,45 @@ def ridge_deviations(A: Array, base: Array, y: Array, w: Array, ridge: float, V:
         Start.
     tol : float
         Decrease per unit of weight that marks the last step of a problem; what remains after it is of the order of its
-        square. Each of the B problems ends by itself: what it gives does not depend on the others.
+        square. Each of the B problems ends by itself: what it gives does not depend on the others, but for roundings
+        and what conjugate gradients leave.
+    near : tuple of arrays, optional
+        What ``preconditioner`` made for these regressors, for several calls.
     """
     A, y = _stacked(A, 3), _stacked(y, 2)
     w = (w * np.isfinite(_of_class(base, y)))[:, None]  # (B, 1, n)
-    Y = (y[:, None] == np.arange(base.shape[1])[:, None]).astype(float)  # (1 or B, ℓ, n)
     enough = tol * np.maximum(w.sum(axis=(1, 2)), 1.0)
+    Y = y[:, None] == np.arange(base.shape[1])[:, None]  # (1 or B, ℓ, n)
     direct = V[0].size <= _DIRECT_UP_TO
-    solve = _direct if direct else _conjugate_gradients
+    short = not direct and tol >= _SHORT_TOL and base[0].size >= _SHORT_FROM
+    kind = np.float32 if short else np.float64
+    A, base, w = (np.asarray(of, dtype=kind) for of in (A, base, w))
     found = np.array(V, dtype=float)
     todo = np.arange(len(V))
-    problem: tuple[Array, ...] = (A, base, y, w, Y, _pairs(A) if direct else A)
+    known = _product(w * Y, A)  # (B, ℓ, a)
+    problem: tuple[Array, ...] = (A, np.ascontiguousarray(np.swapaxes(A, 1, 2)), base, y, w, known)
 
     def evaluate(V: Array) -> tuple[Array, Array]:
-        A, base, y, w, *_ = problem
-        Z = V @ np.swapaxes(A, 1, 2)
+        _, At, base, y, w, _ = problem
+        Z = _product(V.astype(kind), At)
         Z += base
         P, logs = softmax(Z)
         losses = logs[:, 0] - _of_class(Z, y)
         losses[w[:, 0] == 0] = 0.0
-        return P, np.einsum("bn,bn->b", w[:, 0], losses) + 0.5 * ridge * np.square(V).sum(axis=(1, 2))
+        return P, (w[:, 0] * losses).sum(axis=1, dtype=float) + 0.5 * ridge * np.square(V).sum(axis=(1, 2))
 
     V = found
     P, value = evaluate(V)
     for _ in range(50):
-        A_, _, _, w_, Y_, regressors = problem
-        gradient = (w_ * (P - Y_)) @ A_ + ridge * V
-        step = solve(regressors, P, w_, ridge, gradient)
+        A_, At, _, _, w_, known = problem
+        wP = w_ * P
+        gradient = _product(wP, A_) - known + ridge * V
+        if direct:
+            step = _solved(_hessian(A_, P, wP, ridge), gradient)
+        else:
+            near = near or _near(A_, P, wP, ridge)
+            step, iterations = _conjugate_gradients(A_, At, P, wP, ridge, gradient, near)
+            near = near if iterations <= _STALE else None
         decrease = (gradient * step).sum(axis=(1, 2))
         last = decrease <= enough[todo]
         if last.any():
@@ -126,15 +159,16 @@ def ridge_deviations(A: Array, base: Array, y: Array, w: Array, ridge: float, V:
                 return found
             todo = todo[~last]
             V, P, value, step, decrease = (of[~last] for of in (V, P, value, step, decrease))
-            problem = tuple(_some(of, ~last) for of in problem)
+            problem = tuple(_kept(of, ~last) for of in problem)
+            near = near and tuple(_kept(of, ~last) for of in near)
         size = np.ones(len(V))
         for _ in range(30):  # halve the steps that do not reach a tenth of what they promise
             tried = V - size[:, None, None] * step
             P, reached = evaluate(tried)
-            short = reached > value - 0.1 * size * decrease + 1e-12 * np.abs(value)
-            if not short.any():
+            missed = reached > value - 0.1 * size * decrease + 1e-12 * np.abs(value)
+            if not missed.any():
                 break
-            size = np.where(short, 0.5 * size, size)
+            size = np.where(missed, 0.5 * size, size)
         V, value = tried, reached
     found[todo] = V
     return found
@@ -145,9 +179,24 @@ def _stacked(of: Array, ndim: int) -> Array:
     return of if of.ndim == ndim else of[None]
 
 
-def _some(of: Array, problems: Array) -> Array:
-    """The parts of some problems; what all share stays shared."""
-    return of if len(of) == 1 else of[problems]
+def _kept(of: Array, problems: Array) -> Array:
+    """The parts of the problems where a mask (B,) is true: of one array for all, or of p for B/p problems each."""
+    return of if len(of) == 1 else np.repeat(of, len(problems) // len(of), axis=0)[problems]
+
+
+def _weighted(w: Array, of: Array) -> Array:
+    """Weights w (B, n) times what is known (p, n) of the rows of B/p problems one after the other."""
+    return (w.reshape(len(of), -1, w.shape[1]) * of[:, None]).reshape(w.shape)
+
+
+def _sums(w: Array, of: Array) -> Array:
+    """The sums (B,) that weights w (B, n) make of what is known (p, n) of the rows."""
+    return np.einsum("pbn,pn->pb", w.reshape(len(of), -1, w.shape[1]), of).ravel()
+
+
+def _product(X: Array, M: Array) -> Array:
+    """The products of X (B, ℓ, ·) with M (p, ·, ·), each of which is that of B/p one after the other."""
+    return (X.reshape(len(M), -1, X.shape[2]) @ M).reshape(*X.shape[:2], M.shape[2])
 
 
 def _of_class(Z: Array, y: Array) -> Array:
@@ -157,27 +206,21 @@ def _of_class(Z: Array, y: Array) -> Array:
     return np.take_along_axis(Z, y[:, None], axis=1)[:, 0] if len(Z) > 1 else Z[0][y, np.arange(y.shape[1])]
 
 
-def _pairs(A: Array) -> Array:
-    """The products (…, n, a(a + 1)/2) of every two regressors A (…, n, a)."""
-    first, second = np.triu_indices(A.shape[-1])
-    return A[..., first] * A[..., second]
+def _hessian(A: Array, P: Array, wP: Array, ridge: float) -> Array:
+    """The Hessian (B, ℓa, ℓa): Σ_i w_i (diag p_i − p_i p_iᵀ) ⊗ a_i a_iᵀ + ridge I.
 
-
-def _direct(AA: Array, P: Array, w: Array, ridge: float, gradient: Array) -> Array:
-    """Newton's step by the Hessian Σ_i w_i (diag p_i − p_i p_iᵀ) ⊗ a_i a_iᵀ + ridge I, formed.
-
-    Both factors are symmetric: of each row the pairs of classes and those of regressors, ``_pairs``, come once.
+    Both factors are symmetric: of each row the pairs of classes and those of regressors come once.
     """
-    B, ell, a = gradient.shape
+    (B, ell), a = P.shape[:2], A.shape[2]
+    first, second = np.triu_indices(a)
+    AA = A[..., first] * A[..., second]  # (p, n, pairs)
     first, second = np.triu_indices(ell)
-    PP = P[:, first] * P[:, second]  # (B, pairs, n)
-    PP *= -w
-    own = np.flatnonzero(first == second)
-    PP[:, own] += w * P
-    H = np.take((PP @ AA).reshape(B, -1), _unfolded(ell, a), axis=1)  # (B, ℓa, ℓa)
+    PP = wP[:, first] * -P[:, second]  # (B, pairs, n)
+    PP[:, np.flatnonzero(first == second)] += wP
+    H = np.take(_product(PP, AA).reshape(B, -1), _unfolded(ell, a), axis=1)
     diagonal = np.arange(ell * a)
     H[:, diagonal, diagonal] += ridge
-    return np.linalg.solve(H, gradient.reshape(B, ell * a, 1)).reshape(gradient.shape)
+    return H
 
 
 @cache
@@ -194,48 +237,88 @@ def _unfolded(ell: int, a: int) -> Array:
     return both.reshape(ell * a, ell * a)
 
 
-def _conjugate_gradients(A: Array, P: Array, w: Array, ridge: float, gradient: Array) -> Array:
-    """Newton's step to a few percent, by conjugate gradients on products with the Hessian.
+def _solved(H: Array, gradient: Array) -> Array:
+    """Newton's step by a Hessian (B, ℓa, ℓa)."""
+    return np.linalg.solve(H, gradient.reshape(*H.shape[:2], 1)).reshape(gradient.shape)
 
-    The preconditioner takes p_ci (1 − p_ci) at its mean over the rows, which leaves AᵀA for each class.
+
+def _inverses(H: Array) -> Array:
+    """The inverses of positive definite matrices (B, m, m)."""
+    made = np.empty(H.shape)
+    for of, inverse in zip(H, made):
+        half = np.tril(dpotri(dpotrf(of, lower=1)[0], lower=1)[0])
+        inverse[:] = half + np.tril(half, -1).T
+    return made
+
+
+def preconditioner(A: Array, base: Array, w: Array, ridge: float) -> Near | None:
+    """What ``ridge_deviations`` of these regressors may share: near the inverse of the Hessian at V = 0, or None.
+
+    It decides how many products a step takes, not where the steps lead.
     """
-    At = np.swapaxes(A, 1, 2)
-    values, U = np.linalg.eigh(At @ A)  # (1 or B, a), (1 or B, a, a)
-    Ut = np.swapaxes(U, 1, 2)
-    spread = (w * P * (1.0 - P)).mean(axis=2, keepdims=True)  # (B, ℓ, 1)
-    scale = np.maximum(values, 0.0)[:, None] * spread + ridge  # (B, ℓ, a)
+    if base.shape[1] * A.shape[2] <= _DIRECT_UP_TO:
+        return None
+    P = softmax(base)[0]
+    return _near(A, P, w[:, None] * P, ridge)
+
+
+def _near(A: Array, P: Array, wP: Array, ridge: float) -> Near:
+    """A preconditioner: what stands for the inverse of the Hessian, here and where later steps lead.
+
+    Of so many parameters that it can be formed, it is the inverse itself. Of more, p_ci (1 − p_ci) is taken at its mean
+    over the rows, which leaves AᵀA for each class. Weightings of the same rows share that of the first one.
+    """
+    sharing = len(P) // len(A)
+    P, wP = P[::sharing], wP[::sharing]
+    if P.shape[1] * A.shape[2] <= _FORMED_UP_TO:
+        return (_inverses(_hessian(A.astype(float), P.astype(float), wP.astype(float), ridge)),)
+    values, U = np.linalg.eigh(np.swapaxes(A, 1, 2) @ A)  # (p, a), (p, a, a)
+    spread = (wP * (1.0 - P)).mean(axis=2, keepdims=True)  # (p, ℓ, 1)
+    return U, np.maximum(values, 0.0)[:, None] * spread + ridge
+
+
+def _conditioned(residual: Array, near: Near) -> Array:
+    """The product of ``_near`` and residuals (B, ℓ, a)."""
+    if len(near) == 1:
+        inverse = near[0]
+        return (residual.reshape(len(inverse), -1, inverse.shape[1]) @ inverse).reshape(residual.shape)
+    U, scale = near
+    turned = _product(residual, U)
+    turned /= np.repeat(scale, len(turned) // len(scale), axis=0)
+    return _product(turned, np.swapaxes(U, 1, 2))
+
+
+def _conjugate_gradients(
+    A: Array, At: Array, P: Array, wP: Array, ridge: float, gradient: Array, near: Near
+) -> tuple[Array, int]:
+    """Newton's step to some ten percent, by products with the Hessian, and how many of these it took."""
+    # No more is wanted: for many rows 32 bits are plenty, and half the traffic.
+    kind: Any = np.float32 if P[0].size >= _SHORT_FROM else np.float64
+    A, At, P, wP = (np.asarray(of, dtype=kind) for of in (A, At, P, wP))
     tiny = np.finfo(float).tiny
 
-    # A few percent are wanted: for many rows 32 bits are plenty, and half the traffic.
-    kind = np.float32 if P[0].size >= _SHORT_FROM else np.float64
-    A_, At = A.astype(kind), np.ascontiguousarray(At, dtype=kind)
-    P_, wP = P.astype(kind), (w * P).astype(kind)
-
     def product(X: Array) -> Array:
-        H = ridge * X
-        for b, of in enumerate(X.astype(kind)):  # one weighting after the other: its arrays stay in the cache
-            shared = b % len(A_)  # 0 where all have the same regressors
-            D = of @ At[shared]  # (ℓ, n)
-            D -= np.einsum("cn,cn->n", P_[b], D)
-            D *= wP[b]
-            H[b] += D @ A_[shared]
-        return H
+        D = _product(X.astype(kind), At)  # (B, ℓ, n)
+        D -= np.einsum("bcn,bcn->bn", P, D)[:, None]
+        D *= wP
+        return _product(D, A) + ridge * X
 
     def dot(X: Array, Y: Array) -> Array:
-        return (X * Y).sum(axis=(1, 2), keepdims=True)
+        return np.einsum("bca,bca->b", X, Y)[:, None, None]
 
     step, residual = np.zeros_like(gradient), gradient
-    conditioned = ((residual @ U) / scale) @ Ut
+    conditioned = _conditioned(residual, near)
     direction, size = conditioned, dot(residual, conditioned)
-    enough = 1e-3 * size
-    for _ in range(50):
+    enough = _RESIDUAL * size
+    iterations = 0
+    while True:
         H = product(direction)
         length = size / np.maximum(dot(direction, H), tiny)
         step = step + length * direction
         residual = residual - length * H
-        conditioned = ((residual @ U) / scale) @ Ut
+        conditioned = _conditioned(residual, near)
         before, size = size, dot(residual, conditioned)
-        if (size <= enough).all():
-            break
+        iterations += 1
+        if (size <= enough).all() or iterations == _MOST_PRODUCTS:
+            return step, iterations
         direction = conditioned + size / np.maximum(before, tiny) * direction
-    return step

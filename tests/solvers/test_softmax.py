@@ -69,10 +69,20 @@ def test_separable_scores_have_a_finite_temperature():
     assert p == pytest.approx(1 - (1 / 61) * (2 / 3), rel=1e-6)  # the share that the further row leaves
 
 
-@pytest.mark.parametrize("direct", [0, 10**6], ids=["conjugate gradients", "direct"])
+#: Up to how many parameters each way to take a step is used.
+WAYS = {"by regressors": (0, 0), "by one Hessian": (0, 10**6), "direct": (10**6, 10**6)}
+by_every_way = pytest.mark.parametrize("way", WAYS)
+
+
+def use(monkeypatch, way):
+    for name, most in zip(("_DIRECT_UP_TO", "_FORMED_UP_TO"), WAYS[way]):
+        monkeypatch.setattr(solver, name, most)
+
+
+@by_every_way
 @pytest.mark.parametrize("ell, ridge", [(2, 0.5), (4, 0.1), (9, 3.0)])
-def test_deviations_from_zero_equal_logistic_regression(monkeypatch, direct, ell, ridge):
-    monkeypatch.setattr(solver, "_DIRECT_UP_TO", direct)
+def test_deviations_from_zero_equal_logistic_regression(monkeypatch, way, ell, ridge):
+    use(monkeypatch, way)
     G, y = drawn(n=120, ell=ell, seed=2)
     A = np.concatenate([G.T, np.ones((120, 1))], axis=1)
     rng = np.random.default_rng(3)
@@ -89,9 +99,9 @@ def test_deviations_from_zero_equal_logistic_regression(monkeypatch, direct, ell
         np.testing.assert_allclose(gradient, 0, atol=1e-4)
 
 
-@pytest.mark.parametrize("direct", [0, 10**6], ids=["conjugate gradients", "direct"])
-def test_a_bad_start_on_separable_scores_still_ends_at_the_minimum(monkeypatch, direct):
-    monkeypatch.setattr(solver, "_DIRECT_UP_TO", direct)
+@by_every_way
+def test_a_bad_start_on_separable_scores_still_ends_at_the_minimum(monkeypatch, way):
+    use(monkeypatch, way)
     y = np.arange(60) % 3
     A = np.concatenate([np.eye(3)[y] * 5, np.ones((60, 1))], axis=1)
     start = np.random.default_rng(0).normal(size=(1, 3, 4)) * 20
@@ -101,9 +111,9 @@ def test_a_bad_start_on_separable_scores_still_ends_at_the_minimum(monkeypatch, 
     np.testing.assert_allclose(found, again, atol=1e-3)
 
 
-@pytest.mark.parametrize("direct", [0, 10**6], ids=["conjugate gradients", "direct"])
-def test_rows_of_an_impossible_class_are_left_out(monkeypatch, direct):
-    monkeypatch.setattr(solver, "_DIRECT_UP_TO", direct)
+@by_every_way
+def test_rows_of_an_impossible_class_are_left_out(monkeypatch, way):
+    use(monkeypatch, way)
     G, y = drawn(n=40, ell=3)
     A = np.concatenate([G.T, np.ones((40, 1))], axis=1)
     base = np.array(G)
@@ -117,3 +127,62 @@ def test_rows_of_an_impossible_class_are_left_out(monkeypatch, direct):
     assert np.isfinite(with_it).all()
     t = solver.temperatures(base, y, np.ones((1, 40)))
     np.testing.assert_allclose(t, solver.temperatures(base[:, keep], y[keep], np.ones((1, 39))), rtol=1e-9)
+
+
+def several(ell=4, n=90):
+    """Three regressors with two weightings each: (A, base, y, w) of six problems, which end after different steps."""
+    drawings = [drawn(n, ell, seed, signal) for seed, signal in enumerate((0.2, 1.0, 9.0))]
+    A = np.stack([np.concatenate([G.T, np.ones((n, 1))], axis=1) for G, _ in drawings])
+    base, y = (np.repeat(np.stack(of), 2, axis=0) for of in zip(*drawings))
+    return A, base, y, np.random.default_rng(5).uniform(0.1, 2, (6, n))
+
+
+@by_every_way
+def test_problems_that_share_regressors_are_solved_as_each_by_itself(monkeypatch, way):
+    use(monkeypatch, way)
+    A, base, y, w = several()
+    start = np.zeros((6, 4, 5))
+    near = solver.preconditioner(A, base[::2], w[::2], 0.5)
+    assert (near is None) == (way == "direct")
+    together = [solver.ridge_deviations(A, base, y, w, 0.5, start, 1e-10, given) for given in (None, near)]
+    alone = [
+        solver.ridge_deviations(A[i // 2], base[i : i + 1], y[i], w[i : i + 1], 0.5, start[:1], 1e-10)[0]
+        for i in range(6)
+    ]
+    for found in together:
+        np.testing.assert_allclose(found, alone, atol=1e-4)
+    t = solver.temperatures(base[::2], y[::2], w, start=np.array([1.0, 2.0, 3.0]))
+    np.testing.assert_allclose(
+        t, [solver.temperatures(base[i], y[i], w[i : i + 1])[0] for i in range(6)], rtol=1e-9
+    )
+
+
+@pytest.mark.parametrize("way", ["by regressors", "by one Hessian"])
+def test_numbers_of_32_bits_end_within_the_tolerance_of_the_minimum(monkeypatch, way):
+    use(monkeypatch, way)
+    A, base, y, w = several()
+    exact = solver.ridge_deviations(A, base, y, w, 0.5, np.zeros((6, 4, 5)), 1e-12)
+    kinds = []
+    plain = solver.softmax
+    monkeypatch.setattr(solver, "softmax", lambda Z: (kinds.append(Z.dtype), plain(Z))[1])
+    monkeypatch.setattr(solver, "_SHORT_FROM", 0)
+    short = solver.ridge_deviations(A, base, y, w, 0.5, np.zeros((6, 4, 5)), 1e-3)
+    assert set(kinds) == {np.dtype(np.float32)}
+
+    def objective(V):
+        Z = base + V @ np.swapaxes(np.repeat(A, 2, axis=0), 1, 2)
+        losses = -np.take_along_axis(log_softmax(Z, axis=1), y[:, None], axis=1)[:, 0]
+        return (w * losses).sum(axis=1) + 0.25 * np.square(V).sum(axis=(1, 2))
+
+    assert short.dtype == np.float64
+    assert (objective(short) - objective(exact) < 1e-4 * w.sum(axis=1)).all()
+
+
+def test_a_preconditioner_that_serves_no_longer_is_made_anew(monkeypatch):
+    use(monkeypatch, "by one Hessian")
+    made, plain = [], solver._near
+    monkeypatch.setattr(solver, "_near", lambda *args: (made.append(1), plain(*args))[1])
+    monkeypatch.setattr(solver, "_STALE", 2)
+    A, base, y, w = several()
+    solver.ridge_deviations(A, base, y, w, 0.01, np.zeros((6, 4, 5)), 1e-10)
+    assert len(made) > 1
