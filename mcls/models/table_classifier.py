@@ -19,8 +19,9 @@ from sklearn.utils.validation import (
 )
 
 from mcls.data.formats import ColumnRules, TableFormat
-from mcls.data.frames import frame_column
+from mcls.data.frames import frame_column, is_gap
 from mcls.data.tables import Column, ReadTable, TextColumn
+from mcls.errors import McLsError
 from mcls.evaluation.folds import EQUAL_ROWS
 from mcls.models.fitting import check_machine, fit_columns
 from mcls.models.ranking import BEST
@@ -32,6 +33,19 @@ Array = np.ndarray
 def _gives_probabilities(classifier: TableClassifier) -> bool:
     check_is_fitted(classifier)
     return classifier.model_.has_probabilities
+
+
+def _refuse_gaps(y: Any) -> None:
+    """Refuse a label that is missing, be it None, NaN or pandas' NA, with its row; numbers are checked elsewhere."""
+    if isinstance(getattr(y, "dtype", None), np.dtype) and y.dtype.kind != "O":
+        return
+    gaps = [i for i, label in enumerate(np.asarray(y, dtype=object).ravel()) if is_gap(label)]
+    if gaps:
+        more = f", and in {len(gaps) - 1} more" * (len(gaps) > 1)
+        raise McLsError(
+            f"the class of row {gaps[0]} is missing{more} (Input y contains NaN); a row without its class cannot be "
+            "learnt from: fill it in or leave the row out"
+        )
 
 
 class TableClassifier(ClassifierMixin, BaseEstimator):
@@ -138,6 +152,8 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         rules = ColumnRules(self.drop, self.keep, self.categorical, self.ordinal, self.missing)
         check_machine(self.machine, self.grid, self.class_weight)
         table = self._table(X, reset=True)
+        if y is not None:  # without any, scikit-learn says so
+            _refuse_gaps(y)
         y = column_or_1d(y, warn=True)
         check_consistent_length(next(iter(table.values())), y)
         if y.dtype.kind in "fc":

@@ -83,6 +83,13 @@ def test_what_is_refused(frame):
     ):
         with pytest.raises(McLsError, match=complaint):
             TableClassifier(**{"machine": POINT, **options}).fit(X, y)
+    for gap in (None, np.nan, pd.NA):
+        with pytest.raises(McLsError, match=r"the class of row 1 is missing, and in 1 more"):
+            TableClassifier(POINT, missing="impute").fit(
+                X, [gap if i in (1, 4) else kind for i, kind in enumerate(y)]
+            )
+    with pytest.raises(McLsError, match=r"the class of row 0 is missing \("):
+        TableClassifier(POINT, missing="impute").fit(X, y.astype("string").mask(np.arange(len(y)) == 0))
     found = TableClassifier(POINT, folds=2, missing="impute", strict=True).fit(X, y)
     with pytest.raises(McLsError, match="column 'size': 'XL' was not in the training table"):
         found.predict(X.assign(size="XL"))
