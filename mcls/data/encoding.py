@@ -212,12 +212,22 @@ def counts_rows(column: Column) -> bool:
     step = second - first
     if not (first.is_integer() and step.is_integer()):
         return False
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore"):
         if step != 0 and np.array_equal(values, first + step * np.arange(len(values))):
             return True
-        room = values.max() - values.min() + 1  # NaN where one is missing
+    return all_different(values, values.min(), values.max())
+
+
+def all_different(values: Array, low: float, high: float) -> bool:
+    """Whether whole numbers from a range never repeat, though as many drawn from it at random would.
+
+    >>> all_different(np.array([3.0, 1.0, 2.0, 5.0]), 1.0, 5.0)  # four are too few to tell
+    False
+    """
     n = len(values)
-    if not n * (n - 1) / 2 > EQUAL_PAIRS * room:
+    with np.errstate(over="ignore", invalid="ignore"):
+        room = high - low + 1
+    if not 0 < EQUAL_PAIRS * room < n * (n - 1) / 2:  # NaN is not either
         return False
     return bool((values == np.floor(values)).all()) and len(np.unique(values)) == n
 
