@@ -26,6 +26,7 @@ from mcls.evaluation.folds import EQUAL_ROWS
 from mcls.models.fitting import check_machine, fit_columns
 from mcls.models.ranking import BEST
 from mcls.models.saving import save
+from mcls.solvers.weights import check_weights
 
 Array = np.ndarray
 
@@ -33,6 +34,11 @@ Array = np.ndarray
 def _gives_probabilities(classifier: TableClassifier) -> bool:
     check_is_fitted(classifier)
     return classifier.model_.has_probabilities
+
+
+def _rows(column: Any, rows: Array) -> Any:
+    """Some rows of a column of a data frame or of an array."""
+    return column.iloc[rows] if hasattr(column, "iloc") else column[rows]
 
 
 def _refuse_gaps(y: Any) -> None:
@@ -139,7 +145,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         self.missing = missing
         self.strict = strict
 
-    def fit(self, X: Any, y: Any) -> TableClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TableClassifier:
         """Choose the parameters and fit.
 
         Parameters
@@ -148,6 +154,9 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
             Columns without a name are x0, x1, …
         y : array-like (n,)
             Class labels.
+        sample_weight : array-like (n,), optional
+            Weights of the rows, in training and in every metric: a row of weight 2 counts as two rows, and one of
+            weight 0 as none, in the ranges of the columns too.
         """
         rules = ColumnRules(self.drop, self.keep, self.categorical, self.ordinal, self.missing)
         check_machine(self.machine, self.grid, self.class_weight)
@@ -159,6 +168,11 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         if y.dtype.kind in "fc":
             check_array(y, ensure_2d=False)
         check_classification_targets(y)
+        weights = check_weights(sample_weight, len(y))
+        if weights is not None and not weights.all():
+            present = np.flatnonzero(weights)
+            table = {name: _rows(column, present) for name, column in table.items()}
+            y, weights = y[present], weights[present]
         self.classes_, codes = np.unique(y, return_inverse=True)
         names = list(table)
         dropped = rules.dropped(names, "the table")
@@ -171,7 +185,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         read = ReadTable(columns, labels, dropped, TableFormat(decimal="."), [])
         settings = {"folds": self.folds, "seed": self.seed, "nested": self.nested, "groups": self.groups}
         settings |= {"metric": self.metric, "class_weight": self.class_weight, "calibration": self.calibration}
-        settings |= {"scaling": self.scaling}
+        settings |= {"scaling": self.scaling, "sample_weight": weights}
         fitted = fit_columns(read, Path("a data frame"), self.machine, self.grid, rules, **settings)
         self.model_, self.selection_ = fitted.model, fitted.selection
         return self
