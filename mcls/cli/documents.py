@@ -90,6 +90,8 @@ def fit_content(fitted: Fitted, path: Any) -> dict[str, Any]:
         "confusion": confusion_content(fitted.confusion),
         "ranking": ranking,
         "chance": chance,
+        "nested_metrics": fitted.selection.nested_metrics or None,
+        "test": None,
     }
 
 

@@ -57,11 +57,11 @@ def evaluate(
         with Steps() as on_step:
             found = judge_table(loaded, table, print_note, on_step, form, Care(strict=strict))
         if as_json:
-            print_json("evaluate", _content(loaded, table, found, form))
+            print_json("evaluate", evaluation_content(loaded, table, found, form))
             if picture is not None:
                 found.draw(picture)
             return
-        echo(_error(loaded, table, found, form))
+        echo(show_evaluation(loaded, table, found, form))
         echo(show_metrics({name: value for name, value in found.metrics().items() if name != "error"}))
         print_table(None, *found.table())
         unknown = found.true[len(found.predicted) :]
@@ -73,7 +73,7 @@ def evaluate(
             echo(f"confusion matrix{curves} drawn to {picture}")
 
 
-def _content(model: TableModel, table: Path, found: Confusion, form: TableFormat) -> dict[str, Any]:
+def evaluation_content(model: TableModel, table: Path, found: Confusion, form: TableFormat) -> dict[str, Any]:
     """What was found, as values."""
     from mcls.cli.documents import confusion_content
     from mcls.evaluation.statistics import wilson
@@ -92,7 +92,7 @@ def _content(model: TableModel, table: Path, found: Confusion, form: TableFormat
     }
 
 
-def _error(model: TableModel, table: Path, found: Confusion, form: TableFormat) -> str:
+def show_evaluation(model: TableModel, table: Path, found: Confusion, form: TableFormat) -> str:
     """The error in a sentence, with what it is to be compared with; on the training table it says nothing."""
     from mcls.errors import printable
     from mcls.evaluation.statistics import wilson

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -210,17 +211,17 @@ def fit(
     Example: mcls fit flowers.csv --target species -o flowers.mcls
     """
     from mcls.cli.documents import fit_content, print_json
+    from mcls.cli.evaluate import evaluation_content, show_evaluation
     from mcls.cli.fitted import print_fitted
     from mcls.cli.outputs import STANDARD_OUTPUT, beside, check_output, interruptible, open_output
     from mcls.cli.printing import print_note
     from mcls.cli.progress import Steps
     from mcls.data.formats import ColumnRules, TableFormat
     from mcls.evaluation.folds import EQUAL_ROWS, parse_folds
-    from mcls.evaluation.statistics import wilson
     from mcls.files import require_file
     from mcls.models.budget import read_bytes, read_seconds
     from mcls.models.fitting import fit_table
-    from mcls.models.judging import show_error, show_metrics
+    from mcls.models.judging import show_metrics
     from mcls.models.saving import dump
     from mcls.models.skops_files import is_skops
     from mcls.models.streaming import judge_table
@@ -243,6 +244,7 @@ def fit(
         )
     seconds = None if budget is None else read_seconds(budget)
     allowed = None if memory is None else read_bytes(memory)
+    form = TableFormat(delimiter, decimal, encoding, header)
     resume_at = None if output == STANDARD_OUTPUT else output.with_name(f"{output.name}.passes")
 
     def state() -> str:
@@ -257,7 +259,7 @@ def fit(
                 target,
                 machine,
                 grid,
-                form=TableFormat(delimiter, decimal, encoding, header),
+                form=form,
                 rules=ColumnRules(drop or (), keep or (), categorical or (), ordinal or (), missing),
                 folds=count,
                 seed=seed,
@@ -283,15 +285,17 @@ def fit(
         with open_output(output) as stream:
             stream.write(dump(fitted.model, output))
     with beside(output):
+        unnamed = replace(form, header=None)  # the model knows whether its table had names
+        judged = None if test is None else judge_table(fitted.model, test, print_note, form=unnamed)
         if as_json:
-            print_json("fit", fit_content(fitted, output))
+            content = fit_content(fitted, output)
+            if test is not None and judged is not None:
+                content["test"] = evaluation_content(fitted.model, test, judged, unnamed)
+            print_json("fit", content)
             return
         print_fitted(fitted, automatic_grid=grid == "auto")
-        if test is not None:
-            judged = judge_table(fitted.model, test, print_note)
-            interval = wilson(judged.mistakes, judged.n)
-            wrong = f"{judged.mistakes} of {judged.n} rows wrong"
-            echo(f"{test.name}: error {show_error(judged.error, interval, wrong)}")
+        if test is not None and judged is not None:
+            echo(show_evaluation(fitted.model, test, judged, unnamed))
             echo(show_metrics({name: value for name, value in judged.metrics().items() if name != "error"}))
         echo(f"model written to {output}")
 

@@ -73,7 +73,8 @@ def print_fitted(fitted: Fitted, automatic_grid: bool) -> None:
             f"{100 * chance.expected:.2f} % on average and {100 * min(chance.permuted):.2f} % at best)"
         )
     if facts.metrics:
-        typer.echo(f"chosen by {found.metric}; cross-validated: {show_metrics(found.metrics)}")
+        honest = f"; nested: {show_metrics(found.nested_metrics)}" * bool(found.nested_metrics)
+        typer.echo(f"chosen by {found.metric}; cross-validated: {show_metrics(found.metrics)}{honest}")
     if found.nested_error is not None:
         grid = "the extended grid" if found.extended else "the grid"
         fixed = fitted.ranking is not None and not fitted.ranking.nested

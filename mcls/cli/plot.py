@@ -111,6 +111,10 @@ def plot(
         for path in (path for files in drawn.values() for path in files):
             echo(path)
         return
+    if figure not in (*PLOTS, "all") and figure in studies.experiments():
+        from mcls.reporting.plots.own import KINDS
+
+        raise McLsError(f"say what to draw of {figure}: mcls plot {'|'.join(KINDS)} {figure}")
     if (dataset, machine, replicate, metric) != (None, None, None, None):
         raise McLsError("--dataset, --machine, --replicate and --metric go with: mcls plot grid EXPERIMENT")
     nothing_from_results = True

@@ -7,6 +7,7 @@ text in nearly every row: a name or a remark.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -50,6 +51,7 @@ Array = np.ndarray
 FEWEST_COUNTED = 10  # in fewer rows, evenly spaced numbers do not surprise
 EQUAL_PAIRS = 7  # of whole numbers that are all different, so many pairs would be equal by chance: 1 in a thousand
 OFTEN_MISSING = 0.05  # share of the rows from which on a feature tells that a value is missing
+_DRESS = re.compile(r"[%€$£¥‰,'’\s]")  # of numbers that are written for people
 _MISSES = "misses a value"
 _ELSEWHERE = "(in a config drop: [a, b], in compare FILE.csv:drop=a+b, in Python drop=['a', 'b'], and so on)"
 
@@ -210,12 +212,22 @@ def counts_rows(column: Column) -> bool:
     step = second - first
     if not (first.is_integer() and step.is_integer()):
         return False
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore"):
         if step != 0 and np.array_equal(values, first + step * np.arange(len(values))):
             return True
-        room = values.max() - values.min() + 1  # NaN where one is missing
+    return all_different(values, values.min(), values.max())
+
+
+def all_different(values: Array, low: float, high: float) -> bool:
+    """Whether whole numbers from a range never repeat, though as many drawn from it at random would.
+
+    >>> all_different(np.array([3.0, 1.0, 2.0, 5.0]), 1.0, 5.0)  # four are too few to tell
+    False
+    """
     n = len(values)
-    if not n * (n - 1) / 2 > EQUAL_PAIRS * room:
+    with np.errstate(over="ignore", invalid="ignore"):
+        room = high - low + 1
+    if not 0 < EQUAL_PAIRS * room < n * (n - 1) / 2:  # NaN is not either
         return False
     return bool((values == np.floor(values)).all()) and len(np.unique(values)) == n
 
@@ -348,6 +360,11 @@ def _learn_texts(column: TextFacts, rules: ColumnRules, coded: bool, decimal: st
         levels = (*levels, MISSING_LEVEL)
     if different > max(10, n // 2) or len(levels) > MOST_LEVELS:
         example = f" ({column.first})" if column.first is not None else ""
+        if 2 * sum(map(_is_dressed_number, levels)) > len(levels):
+            raise _Unusable(
+                f"has numbers that are written with more than digits{example}: take out signs of currency and percent, "
+                "and marks of thousands"
+            )
         raise _Unusable(
             f"has {different} different texts in {n} rows{example}: "
             "it looks like a name or a remark, which cannot be learnt from"
@@ -361,6 +378,16 @@ def _mostly_numbers(column: TextFacts, decimal: str) -> int:
     numeric = np.array([_is_number(level, decimal) for level in column.levels])
     others = int(column.rows[~numeric].sum())
     return others if numeric.sum() > 10 and others < 0.2 * column.rows.sum() else 0
+
+
+def _is_dressed_number(text: str) -> bool:
+    """Whether a text is a number but for signs of currency or percent, marks of thousands or a typographer's minus.
+
+    >>> [_is_dressed_number(text) for text in ("$1,001.50", "5 %", "\N{MINUS SIGN}3.5", "1 234 €", "A-3", "12.1.2020")]
+    [True, True, True, True, False, False]
+    """
+    plain = _DRESS.sub("", text).replace("\N{MINUS SIGN}", "-")
+    return plain != text and _is_number(plain, ".")
 
 
 def _is_number(text: str, decimal: str) -> bool:

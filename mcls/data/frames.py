@@ -27,9 +27,9 @@ def frame_cells(column: Iterable[Any]) -> Cells:
     if isinstance(kind, np.dtype) and kind.kind in "iuf":
         return np.asarray(column, dtype=np.float64)
     cells = list(column)
-    if all(_is_gap(cell) or (_is_number(cell) and not isinstance(cell, bool | np.bool_)) for cell in cells):
-        return np.array([np.nan if _is_gap(cell) else float(cell) for cell in cells])
-    return ["" if _is_gap(cell) else _text(cell) for cell in cells]
+    if all(is_gap(cell) or (_is_number(cell) and not isinstance(cell, bool | np.bool_)) for cell in cells):
+        return np.array([np.nan if is_gap(cell) else float(cell) for cell in cells])
+    return ["" if is_gap(cell) else _text(cell) for cell in cells]
 
 
 class _Entry(Cell):
@@ -70,7 +70,7 @@ def _is_number(cell: Any) -> bool:
     return isinstance(cell, int | float | np.integer | np.floating | Decimal)
 
 
-def _is_gap(cell: Any) -> bool:
+def is_gap(cell: Any) -> bool:
     """None, NaN, NaT and pandas' NA: what is not equal to itself, or cannot say."""
     if cell is None:
         return True

@@ -84,7 +84,8 @@ def table_rows(path: Path | str, form: TableFormat | None = None) -> Rows:
                 if cells and (len(cells) > 1 or cells[0].strip()):
                     yield reader.line_num, [cell.strip() for cell in cells]
         except csv.Error as error:
-            raise McLsError(f"{path}: line {reader.line_num}: {error}") from None
+            read = f"read with {form.delimiter!r} between cells; --delimiter names another"
+            raise McLsError(f"{path}: line {reader.line_num}: {error} ({read})") from None
 
 
 def _find_separator(path: Path, form: TableFormat) -> str:
@@ -151,7 +152,7 @@ def _start(path: Path, form: TableFormat) -> bytes:
             start: bytes = raw.read(_SAMPLE_BYTES)
     except (OSError, EOFError, zlib.error) as error:
         raise _trouble(path, error) from None
-    if other := _other_kind(path, start[:512], form):
+    if other := _other_kind(path, start[:512], form) or _other_text(start):
         raise McLsError(f"{path} is {other}")
     return start
 
@@ -199,6 +200,21 @@ def _other_kind(path: Path, start: bytes, form: TableFormat) -> str | None:
     return None
 
 
+def _other_text(start: bytes) -> str | None:
+    """What a text is that is not a table, and what to do with it."""
+    start = start.removeprefix(codecs.BOM_UTF8)
+    return next((what for pattern, what in _OTHER_TEXTS if pattern.match(start)), None)
+
+
+_OTHER_TEXTS = (
+    (re.compile(rb"(?i)\s*(?:%.*\s*)*@relation\b"),
+     "an ARFF file, as Weka and KEEL have; put the names of its @attribute lines into one line, separated by commas, "
+     "above the rows that follow @data, and give a file of these"),
+    (re.compile(rb"(?i)\s*<(?:!doctype|html|\?xml)"), "a web page or XML, not a table; a table is a CSV or TSV file"),
+    (re.compile(rb"\s*(?:\{\s*\"|\[\s*[\[{])"), "JSON, not a table; save it as CSV (pandas: read_json, then to_csv)"),
+    (re.compile(rb"(?i)\"?sep=.\"?\s*[\r\n]"),
+     "a table below a line that only Excel knows ('sep=…'); take out that first line"),
+)  # fmt: skip
 _WORKBOOK = "a workbook of a spreadsheet; save its sheet as CSV in UTF-8 there, and give that file"
 
 

@@ -14,12 +14,14 @@ import numpy as np
 
 from mcls.data.cells import DECIMAL_COMMA, is_missing, parse_number, parse_numbers
 from mcls.data.formats import ColumnRules, TableFormat
-from mcls.data.lines import table_rows
+from mcls.data.lines import SEPARATORS, table_rows
 from mcls.errors import McLsError, unknown_name
 
 INDEX = re.compile(r"-?\d+")
 NO_COMMA = "write decimals with a point, or say --decimal , (decimal: comma in a config)"
+THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
 CHUNK_ROWS = 2000
+_LOOKED_AT = 20  # lines that are looked at for what else separates their cells
 CHUNK_CHARACTERS = 2**22
 
 
@@ -137,12 +139,21 @@ def scan(
         raise McLsError(f"{path} is empty")
     if len(head) == 1:
         tried = f"commas, semicolons or tabs (read with {form.delimiter!r}; --delimiter names another)"
-        raise McLsError(f"{path} has one column only; expected features and a class, separated by {tried}")
+        hint = _one_column_hint([cells[0] for _, cells in islice(table_rows(path, form), _LOOKED_AT)])
+        raise McLsError(f"{path} has one column only; expected features and a class, separated by {tried}{hint}")
     seen, n_rows = Seen(len(head), form.decimal or "."), 0
     for lines, rows in islice(pieces(path, form, skip=1), chunks):
         for line, cells in zip(lines, rows):
             if len(cells) != len(head):
-                raise McLsError(f"{path}: line {line} has {len(cells)} cells, line {head_line} has {len(head)}")
+                one_more = n_rows == 0 and line == lines[0] and len(cells) == len(head) + 1
+                hint = (
+                    "; if the first one names the row, as R writes it, name it in the header too"
+                    if one_more
+                    else ""
+                )
+                raise McLsError(
+                    f"{path}: line {line} has {len(cells)} cells, line {head_line} has {len(head)}{hint}"
+                )
         seen.add(lines, rows)
         n_rows += len(rows)
     has_header = _is_header(path, head, seen, n_rows, target) if form.header is None else form.header
@@ -159,6 +170,23 @@ def scan(
         if name and name in names[:j]:
             raise McLsError(f"{path}: the header names '{name}' twice; rename one of the two columns")
     return Layout(form, has_header, names, [*dropped, *[""] * bool(notes)], seen, notes)
+
+
+def _one_column_hint(lines: Sequence[str]) -> str:
+    """What lines that no known separator splits look like.
+
+    >>> _one_column_hint(["1 2 x", "3 4 y"])
+    '; these lines look like --delimiter space'
+    >>> _one_column_hint(["# made in May", "a,b,kind", "1,2,x"])
+    "; the first line, '# made in May', is none of the table's: take it out"
+    """
+    head, rest = lines[0], lines[1:]
+    if rest and all(any(sep in line for sep in SEPARATORS) for line in rest[-len(rest) // 2 :]):
+        return f"; the first line, '{head[:40]}', is none of the table's: take it out"
+    for sep, word in (("|", "pipe"), (" ", "space")):
+        if min(len(line.split(sep)) for line in lines) > 1:
+            return f"; these lines look like --delimiter {word}"
+    return ""
 
 
 def _left_out(path: Path, j: int, names: Sequence[str], target: str | int, empty: bool) -> str:

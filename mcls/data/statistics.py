@@ -17,7 +17,7 @@ import numpy as np
 
 from mcls.data.blocks import Block, read_blocks
 from mcls.data.cells import parse_number
-from mcls.data.encoding import FEWEST_COUNTED, Facts, NumberFacts, TextFacts, column_values
+from mcls.data.encoding import FEWEST_COUNTED, Facts, NumberFacts, TextFacts, all_different, column_values
 from mcls.data.parts import Parts, Piece
 from mcls.data.scanning import Cell, Gaps
 from mcls.data.tables import Column, NumberColumn, TextColumn, as_classes, check_classes
@@ -116,7 +116,7 @@ class Numbers:
         median = float(np.median(known)) if len(known) else None
         whole = self.step != 0 and float(self.first).is_integer() and float(self.step).is_integer()
         gaps = None if self.first_missing is None else Gaps(self.missing, self.first_missing)
-        counting = bool(whole and self.rows >= FEWEST_COUNTED)
+        counting = bool(whole and self.rows >= FEWEST_COUNTED) or all_different(sample, self.low, self.high)
         return NumberFacts(name, self.rows, self.low, self.high, median, counting, gaps, self.infinite)
 
 

@@ -20,7 +20,7 @@ from mcls.data.cells import DECIMAL_COMMA, class_of_number, is_missing, parse_nu
 from mcls.data.dataset import Dataset
 from mcls.data.formats import ColumnRules, TableFormat
 from mcls.data.lines import sniff
-from mcls.data.scanning import NO_COMMA, Cell, Gaps, Layout, column_index, pieces, scan
+from mcls.data.scanning import NO_COMMA, THOUSANDS, Cell, Gaps, Layout, column_index, pieces, scan
 from mcls.errors import McLsError
 
 
@@ -148,7 +148,14 @@ def numbers(columns: Sequence[Column], path: Path | str) -> NDArray[np.float64]:
 
 
 def comma_hint(first: Cell | None) -> str:
-    """What to do about a column whose first text is a number with a decimal comma; nothing to say about any other."""
+    """What to do about a column whose first text is a number with a comma; nothing to say about any other.
+
+    >>> comma_hint(Cell(2, "1,007"))
+    '; if its commas mark thousands, take them out; if decimals: write decimals with a point, or say --decimal , \
+(decimal: comma in a config)'
+    """
+    if first is not None and THOUSANDS.fullmatch(first.text):
+        return f"; if its commas mark thousands, take them out; if decimals: {NO_COMMA}"
     comma = first is not None and DECIMAL_COMMA.fullmatch(first.text)
     return f"; {NO_COMMA}" if comma else ""
 

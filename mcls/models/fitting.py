@@ -183,7 +183,7 @@ def fit_columns(
     if costs is not None:
         settings["costs"] = read_costs(costs, sorted(labels.levels))
     encoder = learn_encoder(columns, path, rules, decimal)
-    notes = [*read.notes, *learning_notes(encoder)]
+    notes = [*read.notes, *learning_notes(encoder), *alike_notes(labels.levels)]
     if len(columns) == 1 and counts_rows(columns[0]):
         notes.append(
             f"column '{columns[0].name}' counts the rows: where the file is sorted, it gives the class away"
@@ -241,6 +241,22 @@ def fit_columns(
     )
     model = TableModel(selection.estimator, encoder, labels.name, facts, selection.conformal, selection.costs)
     return Fitted(model, selection, confusion, ranking)
+
+
+def alike_notes(classes: Sequence[str]) -> list[str]:
+    """A note on classes that differ in capitals or spaces alone: most likely somebody typed one in two ways.
+
+    >>> alike_notes(["No", "Yes", "no", "yes", "yes ?"])
+    ["classes that differ in capitals or spaces alone: 'No' and 'no', 'Yes' and 'yes'; are they meant to be the same?"]
+    """
+    ways: dict[str, list[str]] = {}
+    for name in classes:
+        ways.setdefault("".join(name.casefold().split()), []).append(f"'{name}'")
+    several = [" and ".join(names) for names in ways.values() if len(names) > 1]
+    if not several:
+        return []
+    shown = ", ".join(several[:3]) + (", …" if len(several) > 3 else "")
+    return [f"classes that differ in capitals or spaces alone: {shown}; are they meant to be the same?"]
 
 
 def _in_order(confusion: Confusion, classes: Sequence[str]) -> list[list[int]]:

@@ -20,12 +20,14 @@ from sklearn.utils.validation import (
 )
 
 from mcls.data.formats import ColumnRules, TableFormat
-from mcls.data.frames import frame_column
+from mcls.data.frames import frame_column, is_gap
 from mcls.data.tables import Column, ReadTable, TextColumn
+from mcls.errors import McLsError
 from mcls.evaluation.folds import EQUAL_ROWS
 from mcls.models.fitting import check_machine, fit_columns
 from mcls.models.ranking import BEST
 from mcls.models.saving import save
+from mcls.solvers.weights import check_weights
 
 Array = np.ndarray
 
@@ -33,6 +35,24 @@ Array = np.ndarray
 def _gives_probabilities(classifier: TableClassifier) -> bool:
     check_is_fitted(classifier)
     return classifier.model_.has_probabilities
+
+
+def _rows(column: Any, rows: Array) -> Any:
+    """Some rows of a column of a data frame or of an array."""
+    return column.iloc[rows] if hasattr(column, "iloc") else column[rows]
+
+
+def _refuse_gaps(y: Any) -> None:
+    """Refuse a label that is missing, be it None, NaN or pandas' NA, with its row; numbers are checked elsewhere."""
+    if isinstance(getattr(y, "dtype", None), np.dtype) and y.dtype.kind != "O":
+        return
+    gaps = [i for i, label in enumerate(np.asarray(y, dtype=object).ravel()) if is_gap(label)]
+    if gaps:
+        more = f", and in {len(gaps) - 1} more" * (len(gaps) > 1)
+        raise McLsError(
+            f"the class of row {gaps[0]} is missing{more} (Input y contains NaN); a row without its class cannot be "
+            "learnt from: fill it in or leave the row out"
+        )
 
 
 @dataclass(eq=False, repr=False)
@@ -113,7 +133,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         """Whether a fit calibrates the probabilities by its out-of-fold scores: nobody else then has to."""
         return self.calibration is not None
 
-    def fit(self, X: Any, y: Any) -> TableClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TableClassifier:
         """Choose the parameters and fit.
 
         Parameters
@@ -122,15 +142,27 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
             Columns without a name are x0, x1, …
         y : array-like (n,)
             Class labels.
+        sample_weight : array-like (n,), optional
+            Weights of the rows, in training and in every metric: a row of weight 2 counts as two rows, and one of
+            weight 0 as none, in the ranges of the columns too.
         """
         rules = ColumnRules(self.drop, self.keep, self.categorical, self.ordinal, self.missing)
         check_machine(self.machine, self.grid, self.class_weight)
         table = self._table(X, reset=True)
+        if y is not None:  # without any, scikit-learn says so
+            _refuse_gaps(y)
         y = column_or_1d(y, warn=True)
         check_consistent_length(next(iter(table.values())), y)
         if y.dtype.kind in "fc":
             check_array(y, ensure_2d=False)
         check_classification_targets(y)
+        weights = check_weights(sample_weight, len(y))
+        groups = self.groups
+        if weights is not None and not weights.all():
+            present = np.flatnonzero(weights)
+            groups = groups if groups is None or isinstance(groups, str) else np.asarray(groups)[present]
+            table = {name: _rows(column, present) for name, column in table.items()}
+            y, weights = y[present], weights[present]
         self.classes_, codes = np.unique(y, return_inverse=True)
         names = list(table)
         dropped = rules.dropped(names, "the table")
@@ -141,9 +173,9 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         columns: list[Column] = [frame_column(name, table[name], name in as_text) for name in used]
         labels = TextColumn("class", codes, tuple(str(name) for name in self.classes_.tolist()), None)
         read = ReadTable(columns, labels, dropped, TableFormat(decimal="."), [])
-        settings = {"folds": self.folds, "seed": self.seed, "nested": self.nested, "groups": self.groups}
+        settings = {"folds": self.folds, "seed": self.seed, "nested": self.nested, "groups": groups}
         settings |= {"metric": self.metric, "class_weight": self.class_weight, "calibration": self.calibration}
-        settings |= {"scaling": self.scaling}
+        settings |= {"scaling": self.scaling, "sample_weight": weights}
         fitted = fit_columns(read, Path("a data frame"), self.machine, self.grid, rules, **settings)
         self.model_, self.selection_ = fitted.model, fitted.selection
         return self

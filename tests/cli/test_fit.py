@@ -272,6 +272,23 @@ def test_auto_keeps_equal_rows_together_too(tmp_path):
     assert mcls.load(tmp_path / "m").facts.cv_error > 0.3
 
 
+def test_classes_that_differ_in_capitals_alone_are_told(tmp_path):
+    rows = "".join(f"{i % 7},{i % 5},{('yes', 'no', 'Yes')[i % 3]}\n" for i in range(30))
+    (tmp_path / "t.csv").write_text("a,b,kind\n" + rows)
+    args = ["fit", tmp_path / "t.csv", "-o", tmp_path / "m", "--machine", "oneLSM:gamma=1,sigma=1", "--folds", 3]
+    code, _, err = call(*args, "--no-nested")
+    assert code == 0
+    assert "note: classes that differ in capitals or spaces alone: 'Yes' and 'yes'; are they meant" in err
+
+
+def test_five_rows_are_told_what_helps(tmp_path):
+    (tmp_path / "t.csv").write_text("a,kind\n1,x\n2,x\n4,y\n5,y\n7,z\n")
+    args = ["fit", tmp_path / "t.csv", "-o", tmp_path / "m"]
+    code, _, err = call(*args)
+    assert (code, "(mcls fit --no-nested leaves the honest error out)" in err) == (2, True)
+    assert call(*args, "--no-nested")[0] == 0
+
+
 def test_a_column_that_counts_rows_must_be_left_out_or_kept(tmp_path):
     rows = "".join(f"{i + 1},{i % 5},{i % 7},{'xy'[i // 20]}\n" for i in range(40))  # sorted by class
     (tmp_path / "t.csv").write_text("id,a,b,kind\n" + rows)

@@ -177,6 +177,8 @@ def test_rows_without_a_plane_are_left_out_and_said(tmp_path):
     assert code == 0
     assert len(out.split()) == 6
     assert "not drawn: oneLSM on iris:sample=60: a heat map needs two tuned parameters; tuned here: gamma" in err
+    told = "mcls: say what to draw of lab: mcls plot grid|errors|ranks|intervals|sweep|confusion|regions lab\n"
+    assert call("plot", "lab", "--out", tmp_path) == (2, "", told)
     code, _, err = call("plot", "grid", "lab", "--machine", "oneLSM:sigma=1", "--out", tmp_path)
     assert code == 2
     assert "a heat map needs two tuned parameters" in err

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import re
 
 import numpy as np
 import pytest
@@ -87,11 +89,28 @@ def test_evaluate_prints_every_metric_and_draws_what_the_probabilities_are_worth
     assert (tmp_path / "all.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_test_table_is_judged_as_evaluate_judges_it(made, capsys, tmp_path):
+    train, test, _ = made
+    piped = (
+        tmp_path / "piped.csv"
+    )  # a delimiter that is not looked for: what is said of the table holds for the test
+    piped.write_text(train.read_text().replace(",", "|"))
+    fit = ("fit", piped, "-o", tmp_path / "p.mcls", *GRID, *DROP, "--delimiter", "pipe", "--force")
+    other = tmp_path / "other.csv"
+    other.write_text(test.read_text().replace(",", "|"))
+    told = json.loads(call(capsys, *fit, "--test", other, "--json"))["test"]
+    judged = json.loads(call(capsys, "evaluate", tmp_path / "p.mcls", other, "--delimiter", "pipe", "--json"))
+    assert {"schema": judged["schema"], **told} == judged
+    assert not told["training_table"]
+    assert "the model was fitted to these very rows" in call(capsys, *fit, "--test", piped)
+
+
 def test_fit_prints_the_error_of_a_test_table_and_the_metric_that_chose(made, capsys, tmp_path):
     train, test, model = made
     options = ("-o", tmp_path / "n.mcls", *GRID, *DROP, "--metric", "log-loss,auc", "--test", test)
     out = call(capsys, "fit", train, *options)
     assert "chosen by log-loss; cross-validated: log-loss 0." in out
+    assert re.search(r"; nested: log-loss \d\.\d{4}, auc 0\.\d{4}\n", out)
     assert f"{test.name}: error " in out
     plain = tmp_path / "plain.mcls"
     call(capsys, "fit", train, "-o", plain, *GRID, *DROP, "--no-probabilities")

@@ -70,6 +70,11 @@ def test_it_survives_json(tmp_path):
         ("".join(f"n{i},{i**2},{'ab'[i % 2]}\n" for i in range(30)), "30 different texts .* --drop x"),
         ("".join(f"{3 - 2 * i},{i**2},{'ab'[i % 2]}\n" for i in range(30)), "'x' counts the rows.* --keep x"),
         ('"1,5",2,a\n"2,5",3,b\n', "write decimals with a point"),
+        (
+            "".join(f'"${i},001.50",{i**2},{"ab"[i % 2]}\n' for i in range(30)),
+            r"written with more .*'\$0,001.50'.*signs",
+        ),
+        ("".join(f"{i**2} %,{i**2},{'ab'[i % 2]}\n" for i in range(30)), "take out signs of currency and percent"),
         ("-1e308,2,a\n1e308,3,b\n", "too far apart"),
     ],
 )

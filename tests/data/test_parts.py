@@ -117,8 +117,10 @@ def test_a_text_among_numbers_is_told_with_its_row(tmp_path, small_pieces):
     assert merged.columns["x"].first.line == 2902  # header and first row
 
 
-def test_a_column_that_counts_is_found_across_pieces(tmp_path, small_pieces):
-    made = frame().assign(id=np.arange(3000) * 2 + 5)
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_a_column_that_counts_is_found_across_pieces(tmp_path, small_pieces, shuffled):
+    numbers = np.arange(3000) * 2 + 5
+    made = frame().assign(id=np.random.default_rng(0).permutation(numbers) if shuffled else numbers)
     path = write(tmp_path, made, "parquet")
     table = open_parts([path], "kind", rules=RULES)
     counts = merge_pieces([count_piece(p, table, 0) for p in table.pieces()], table.pieces(), table)

@@ -92,11 +92,39 @@ def test_what_is_refused(frame):
     ):
         with pytest.raises(McLsError, match=complaint):
             TableClassifier(**{"machine": POINT, **options}).fit(X, y)
+    for gap in (None, np.nan, pd.NA):
+        with pytest.raises(McLsError, match=r"the class of row 1 is missing, and in 1 more"):
+            TableClassifier(POINT, missing="impute").fit(
+                X, [gap if i in (1, 4) else kind for i, kind in enumerate(y)]
+            )
+    with pytest.raises(McLsError, match=r"the class of row 0 is missing \("):
+        TableClassifier(POINT, missing="impute").fit(X, y.astype("string").mask(np.arange(len(y)) == 0))
     found = TableClassifier(POINT, folds=2, missing="impute", strict=True).fit(X, y)
     with pytest.raises(McLsError, match="column 'size': 'XL' was not in the training table"):
         found.predict(X.assign(size="XL"))
     with pytest.raises(McLsError, match="column 'flag' is missing"):
         found.predict(X.drop(columns="flag"))
+
+
+def test_weights_are_those_of_the_command_line_and_of_repeated_rows(frame, tmp_path):
+    X, y = frame.drop(columns="kind"), frame["kind"]
+    weights = np.random.default_rng(1).integers(0, 3, len(y))
+    settings = {"folds": 3, "missing": "impute"}
+    found = TableClassifier(POINT, **settings).fit(X, y, sample_weight=weights)
+    present = weights > 0
+    frame[present].assign(w=weights[present]).to_csv(tmp_path / "t.csv", index=False)
+    told = fit_table(
+        tmp_path / "t.csv", "kind", POINT, rules=ColumnRules(missing="impute"), folds=3, nested=False, weight="w"
+    )
+    assert found.selection_.error == told.selection.error
+    assert np.array_equal(found.model_.predict_proba(X), told.model.predict_proba(X))
+    again = TableClassifier(POINT, **{**settings, "drop": ["x", "n"]})  # medians count rows, not weights
+    weighted = again.fit(X, y, sample_weight=weights).decision_function(X)
+    repeated = again.fit(X.loc[X.index.repeat(weights)], y.repeat(weights)).decision_function(X)
+    np.testing.assert_allclose(weighted, repeated, atol=1e-9)
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = again.set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        assert len(cross_val_score(routed, X, y, cv=3, params={"sample_weight": weights + 1})) == 3
 
 
 def test_probabilities_where_they_are_asked_for(frame):

@@ -286,7 +286,8 @@ def _inner(task: Task, rows: Array, inner_folds: Any, seed: int) -> list[Fold]:
         return make_folds(task.y[rows], inner_folds, seed, groups_of(task.groups, rows))
     except McLsError as error:
         raise McLsError(
-            f"the honest error splits the {counted(len(rows), 'training row')} of a fold again, and {error}"
+            f"the honest error splits the {counted(len(rows), 'training row')} of a fold again, and {error} "
+            "(mcls fit --no-nested leaves the honest error out)"
         ) from None
 
 
