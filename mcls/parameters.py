@@ -16,9 +16,26 @@ import sys
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar, dataclass_transform
 
 from mcls.errors import McLsError, unknown_name
+
+Class = TypeVar("Class", bound=type)
+
+
+@dataclass_transform(eq_default=False, kw_only_default=True)
+def declares_parameters(cls: Class) -> Class:
+    """Make the annotated fields of an estimator, and of its bases, the keyword arguments of its ``__init__``.
+
+    That stores them unchanged, as scikit-learn wants, and ``get_params`` reads their names from it.
+
+    >>> @declares_parameters
+    ... class Ridge:
+    ...     gamma: float = 1.0
+    >>> Ridge(gamma=0.5).gamma
+    0.5
+    """
+    return dataclass(eq=False, repr=False, kw_only=True)(cls)  # type: ignore[return-value]
 
 
 class Check(Protocol):

@@ -21,11 +21,15 @@ from mcls.errors import McLsError
 from mcls.machines.calibrated import CalibratedMachine
 from mcls.machines.sweeping import (
     Fold,
+    Folds,
     Point,
-    SameClasses,
+    Points,
+    Weights,
+    among_all,
     by_classes,
     distinct,
     found_once,
+    in_places,
     point_groups,
     refit,
 )
@@ -50,7 +54,7 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
     #: What each parameter may be; a subclass adds its own.
     checks: ClassVar[Mapping[str, Check]] = {}
     #: Parameters whose values ``_sweep`` shares at one kernel matrix, or at the same rows; none: it refits.
-    swept: tuple[str, ...] = ()
+    swept: ClassVar[tuple[str, ...]] = ()
     #: Whether ``_sweep`` leaves rows out of a solution of all rows: a fold then trains on all that it does not test.
     leaves_rows_out: bool = False
     #: Whether ``_sweep`` takes hardly longer for all folds than for one of them: they are not spread over threads.
@@ -61,6 +65,8 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
     takes_weights: ClassVar[bool] = False
     #: Whether a fitted machine has something to tell beside its error (see ``facts``).
     has_facts: ClassVar[bool] = False
+    #: Whether the scores of a sweep are logarithms of probabilities that each fit has calibrated by rows of its own.
+    calibrates_itself: ClassVar[bool] = False
 
     @classmethod
     @cache
@@ -79,7 +85,7 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
         raise NotImplementedError
 
     def _sweep(
-        self, A: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point], prepared: Any
+        self, A: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any
     ) -> list[Array]:
         """Out-of-fold scores (points, |test|, ℓ) of each fold, each point giving all ``swept`` parameters.
 
@@ -139,7 +145,7 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
         self._calibrate(X, codes, sample_weight)
         return self
 
-    def _present_rows(self, X: Array, y: Array, w: Array | None) -> tuple[Array, Array, Array | None]:
+    def _present_rows(self, X: Array, y: Array, w: Weights) -> tuple[Array, Array, Array | None]:
         """Rows, labels and weights without the rows of weight zero, which are as good as absent."""
         if w is None or w.all():
             return X, y, w
@@ -178,9 +184,7 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
         """Whether rows come as those of a precomputed kernel matrix."""
         return False
 
-    def _sweep_rows(
-        self, X: Array, y: Array, folds: Sequence[Fold], points: Sequence[Point], **settings: Any
-    ) -> list[Array]:
+    def _sweep_rows(self, X: Array, y: Array, folds: Folds, points: Points, **settings: Any) -> list[Array]:
         """What ``sweep`` gives with what the machine works on made from the rows X."""
         return self.sweep(X, y, folds, points, **settings)
 
@@ -203,8 +207,8 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
         self,
         A: Array,
         y: Array,
-        folds: Sequence[Fold],
-        points: Sequence[Point],
+        folds: Folds,
+        points: Points,
         *,
         n_classes: int | None = None,
         engine: str = "fast",
@@ -244,7 +248,6 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
             One per fold; a class that the training fold does not hold scores −∞.
         """
         ell = int(y.max()) + 1 if n_classes is None else n_classes
-        swept = self.swept if engine == "fast" else ()
         if any(point.get("calibration") == DECIDE for point in points):
             raise McLsError("calibration='decide' is an option of a machine, not a value of its grid")
         sample_weight = check_weights(sample_weight, len(y))
@@ -252,71 +255,74 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
             folds = [(train[sample_weight[train] > 0], test) for train, test in folds]
             if not all(len(train) for train, _ in folds):
                 raise McLsError("every training row of some fold has a sample_weight of zero")
-        if swept and not (self.takes_weights and isinstance(self.class_weight, Mapping)):
-            groups = found_once(folds, ("classes", ell, y.tobytes()), lambda: by_classes(folds, y, ell))
-            if any(len(group.present) < ell for group in groups):
-                settings: dict[str, Any] = {"engine": engine, "prepared": prepared, "sample_weight": sample_weight}
-                return self._sweep_groups(A, groups, points, ell, **settings)
-        learned, places, complete, fast = found_once(
-            folds,
-            (type(self), self.leaves_rows_out, bool(swept), ell, y.tobytes()),
-            lambda: self._plan(folds, y, ell, bool(swept)),
+        if engine != "fast" or not self.swept:
+            learned, places = distinct(folds, len(y), self.leaves_rows_out)
+            return in_places([refit(self, A, y, ell, fold, points, sample_weight) for fold in learned], places)
+        results: list[Array] = [np.empty(0)] * len(folds)
+        groups = found_once(folds, ("classes", ell, y.tobytes()), lambda: by_classes(folds, y, ell))
+        for present, of_group, some, codes in groups:
+            if len(present) == 1:  # the only answer
+                found = [np.zeros((len(points), len(test), 1)) for _, test in some]
+            else:
+                machine = self if len(present) == ell else self.at({}, present, ell)
+                found = machine._sweep_classes(A, codes, len(present), some, points, prepared, sample_weight)
+            for k, scores in zip(of_group, found, strict=True):
+                results[k] = scores if len(present) == ell else among_all(scores, present, ell)
+        return results
+
+    def _sweep_classes(
+        self,
+        A: Array,
+        y: Array,
+        n_classes: int,
+        folds: Folds,
+        points: Points,
+        prepared: Any,
+        sample_weight: Weights,
+    ) -> list[Array]:
+        """What ``sweep`` gives of folds that all train on every class."""
+        learned, places, able, fast = found_once(
+            folds, (type(self), self.leaves_rows_out), lambda: self._plan(folds, len(y))
         )
         results = [np.empty(0)] * len(learned)
-        for shared, members in point_groups(points, swept):
-            machine = self.at(shared, np.arange(ell), ell) if shared else self
-            own = {name: getattr(machine, name) for name in swept}  # for what a point leaves out
-            path = [{**own, **{n: v for n, v in points[i].items() if not swept or n in swept}} for i in members]
+        checks = parameter_checks(type(self))
+        for shared, members in point_groups(points, self.swept):
+            machine = self.at(shared, np.arange(n_classes), n_classes) if shared else self
+            own = {name: getattr(machine, name) for name in self.swept}  # for what a point leaves out
+            path = [{**own, **{n: v for n, v in points[i].items() if n in self.swept}} for i in members]
+            for name, value in ((name, value) for point in path for name, value in point.items()):
+                checks[name](name, value)  # a fit checks for itself
             found: list[Array | None] = [None] * len(learned)
-            for some, weights in machine._equally_weighed(complete, learned, y, ell, sample_weight):
-                checks = parameter_checks(type(self))
-                for name, value in ((name, value) for point in path for name, value in point.items()):
-                    checks[name](name, value)  # a fit checks for itself
+            for some, weights in machine._equally_weighed(able, learned, y, n_classes, sample_weight):
                 together = [k for k in some if k in fast]
                 if self.leaves_rows_out and len(together) == 1:
                     together = []  # a few factorisations of one training set cost less than a decomposition of all rows
                 if together:
                     usable = None if weights else prepared
-                    of_some = machine._sweep(A, y, ell, [learned[k] for k in together], path, usable, *weights)
+                    of_some = machine._sweep(
+                        A, y, n_classes, [learned[k] for k in together], path, usable, *weights
+                    )
                     for k, of_fold in zip(together, of_some, strict=True):
                         found[k] = of_fold
                 for k in set(some).difference(together):
-                    found[k] = machine._sweep_alone(A, y, ell, learned[k], path, *weights)
+                    found[k] = machine._sweep_alone(A, y, n_classes, learned[k], path, *weights)
             for k, fold in enumerate(learned):
-                scores = refit(machine, A, y, ell, fold, path, sample_weight) if (of := found[k]) is None else of
-                if of is not None and np.isnan(of.sum()):
-                    lost = np.flatnonzero(np.isnan(of).any(axis=(1, 2))).tolist()
-                    scores[lost] = refit(machine, A, y, ell, fold, [path[i] for i in lost], sample_weight)
+                scores = found[k]
+                if scores is None:
+                    scores = refit(machine, A, y, n_classes, fold, path, sample_weight)
+                elif np.isnan(scores.sum()):
+                    lost = np.flatnonzero(np.isnan(scores).any(axis=(1, 2))).tolist()
+                    scores[lost] = refit(machine, A, y, n_classes, fold, [path[i] for i in lost], sample_weight)
                 if len(members) == len(points):
                     results[k] = scores
                     continue
                 if not results[k].size:
                     results[k] = np.empty((len(points), *scores.shape[1:]))
                 results[k][members] = scores
-        return [results[k] if at is None else results[k].take(at, axis=1) for k, at in places]
-
-    def _sweep_groups(
-        self, A: Array, groups: Sequence[SameClasses], points: Sequence[Point], n_classes: int, **settings: Any
-    ) -> list[Array]:
-        """What ``sweep`` gives of folds in groups that hold the same classes; the others score −∞."""
-        results: dict[int, Array] = {}
-        for present, places, folds, codes in groups:
-            if len(present) == 1:  # the only answer
-                for place, (_, test) in zip(places, folds):
-                    results[place] = np.full((len(points), len(test), n_classes), -np.inf)
-                    results[place][:, :, present] = 0.0
-                continue
-            machine = self if len(present) == n_classes else self.at({}, present, n_classes)
-            found = machine.sweep(A, codes, folds, points, n_classes=len(present), **settings)
-            for place, scores in zip(places, found, strict=True):
-                if len(present) < n_classes:
-                    of_present, scores = scores, np.full((*scores.shape[:2], n_classes), -np.inf)
-                    scores[:, :, present] = of_present
-                results[place] = scores
-        return [results[place] for place in range(len(results))]
+        return in_places(results, places)
 
     def _sweep_alone(
-        self, A: Array, y: Array, n_classes: int, fold: Fold, points: Sequence[Point], w: Array | None = None
+        self, A: Array, y: Array, n_classes: int, fold: Fold, points: Points, w: Weights = None
     ) -> Array | None:
         """Scores (points, |test|, ℓ) of a single training set, of a machine that leaves rows out.
 
@@ -325,16 +331,15 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
         return None
 
     def _plan(
-        self, folds: Sequence[Fold], y: Array, n_classes: int, swept: bool
+        self, folds: Folds, n: int
     ) -> tuple[list[Fold], list[tuple[int, Array | None]], list[int], set[int]]:
-        """What ``distinct`` finds; which training sets hold every class and no row twice; which are swept together."""
-        learned, places = distinct(folds, len(y), self.leaves_rows_out)
-        # A fold without some class comes here only where ``class_weight`` names classes: it is refitted.
-        complete = [k for k, (train, _) in enumerate(learned) if swept and self._is_complete(train, y, n_classes)]
-        return learned, places, complete, {k for k in complete if self._can_sweep(learned[k], len(y))}
+        """What ``distinct`` finds; which training sets have no row twice; which of these ``_sweep`` takes together."""
+        learned, places = distinct(folds, n, self.leaves_rows_out)
+        once = [k for k, (train, _) in enumerate(learned) if (np.bincount(train) <= 1).all()]
+        return learned, places, once, {k for k in once if self._can_sweep(learned[k], n)}
 
     def _equally_weighed(
-        self, places: Sequence[int], folds: Sequence[Fold], y: Array, n_classes: int, sample_weight: Array | None
+        self, places: Sequence[int], folds: Folds, y: Array, n_classes: int, sample_weight: Array | None
     ) -> list[tuple[list[int], list[Array]]]:
         """The folds at some places, all of which train on every class, in groups that share the weights of rows.
 
@@ -357,13 +362,8 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
         """The machine as ``sweep`` wants it, which knows classes by their codes: itself, if it names none."""
         return self
 
-    @staticmethod
-    def _is_complete(train: Array, y: Array, n_classes: int) -> bool:
-        """Whether training rows hold every class, and none of them is there twice."""
-        return bool(np.bincount(y[train], minlength=n_classes).all() and (np.bincount(train) <= 1).all())
-
     def _can_sweep(self, fold: Fold, n: int) -> bool:
-        """Whether ``_sweep`` gives the scores of a fold whose training rows are complete."""
+        """Whether ``_sweep`` gives the scores of a fold that has no training row twice."""
         train, asked = fold
         # Leaving most rows out costs more than learning from the few others.
         return not self.leaves_rows_out or (

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from mcls.parameters import Check, Choice, OrNone
-from mcls.solvers.calibration import CALIBRATIONS, DECIDE, ProbabilityMap, calibrate
+from mcls.parameters import Check, Choice, OrNone, declares_parameters
+from mcls.solvers.calibration import CALIBRATIONS, DECIDE, calibrate
 
 Array = np.ndarray
 
@@ -40,6 +40,7 @@ def _is_calibrated(machine: Any) -> bool:
     return True
 
 
+@declares_parameters
 class CalibratedMachine:
     """What a machine needs to give probabilities.
 
@@ -52,9 +53,9 @@ class CalibratedMachine:
         decision to it, the others leave the decision to the scores.
     """
 
-    checks: ClassVar[Mapping[str, Check]] = {"calibration": OrNone(Choice("calibration", CALIBRATIONS))}
     calibration: str | None = None
-    probability_map_: ProbabilityMap
+
+    checks: ClassVar[Mapping[str, Check]] = {"calibration": OrNone(Choice("calibration", CALIBRATIONS))}
 
     def _calibrate(self: Any, X: Array, y: Array, sample_weight: Array | None) -> None:
         """Fit the map to out-of-fold scores of the training rows X, whose class codes are y."""

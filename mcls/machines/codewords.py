@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcls.errors import McLsError
 from mcls.labelbooks import label_vectors
-from mcls.machines.base import Point
+from mcls.machines.base import Points
 
 Array = np.ndarray
 
@@ -84,7 +83,7 @@ def settle_ties(scores: Array) -> Array:
     return np.where(scores >= best - 1e-9 * size, best, scores)
 
 
-def swept_path(name: str, points: Sequence[Point]) -> list[tuple[float, float]]:
+def swept_path(name: str, points: Points) -> list[tuple[float, float]]:
     """The (ridge, λ₂) of each point of a sweep; λ₂ = 0 where the machine has none."""
     return [(point[name], point.get("lambda2", 0.0)) for point in points]
 

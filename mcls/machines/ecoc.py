@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -16,12 +16,11 @@ from mcls.coding.matrices import coding_matrix, has_zeros
 from mcls.coding.subclasses import JUDGED, SIDES, Thresholds, subclass_code
 from mcls.coding.tree import discriminant_tree, tree_matrix
 from mcls.errors import McLsError
-from mcls.kernels import KernelFunction
-from mcls.machines.base import Fold, Point
+from mcls.machines.base import Folds, Points
 from mcls.machines.kernel_machine import KernelMachine
 from mcls.machines.labels import gammas_of
 from mcls.packing import pack
-from mcls.parameters import SCALE, Anything, Check, Choice, Number, OrNone, Positive, Whole, width
+from mcls.parameters import Anything, Check, Choice, Number, OrNone, Positive, Whole, declares_parameters, width
 from mcls.solvers import lsm
 
 Array = np.ndarray
@@ -31,11 +30,17 @@ def _gives_probabilities(machine: CodeMachine) -> bool:
     return machine.calibration is not None or hasattr(machine.base, "predict_proba")
 
 
+@declares_parameters
 class CodeMachine(KernelMachine):
     """What the coded machines share: a code for the training set, its binary machines, decoding.
 
     Named bases see kernel matrices; a scikit-learn classifier sees the features in their place.
     """
+
+    decoder: str = "loss-linear"
+    base: Any = "lsm"
+    gamma: float = 1.0
+    C: float = 1.0
 
     # A zero of the code says nothing about the class (see ``class_probabilities``).
     _unused_probability = 0.5
@@ -55,7 +60,7 @@ class CodeMachine(KernelMachine):
         "C": Positive(),
         "random_state": Whole(0),
     }
-    has_facts: ClassVar[bool] = True
+    has_facts = True
 
     @property
     def works_on(self) -> Literal["kernel", "rows"]:  # type: ignore[override]
@@ -109,6 +114,7 @@ class CodeMachine(KernelMachine):
         return np.stack([P[:, self.row_classes_ == c].sum(axis=1) for c in range(self._n_classes)], axis=1)
 
 
+@declares_parameters
 class ECOC(CodeMachine):
     """Error-correcting output codes with any code, any decoder and any binary classifier (keshet2014, Sec. 1.3).
 
@@ -155,34 +161,11 @@ class ECOC(CodeMachine):
            [ 0, -1, -1]])
     """
 
-    leaves_rows_out: bool = True
-    checks: ClassVar[Mapping[str, Check]] = {"coding": Anything()}
+    coding: str | Array = "dense-random"
+    random_state: int = 0
 
-    def __init__(
-        self,
-        coding: str | Array = "dense-random",
-        decoder: str = "loss-linear",
-        base: Any = "lsm",
-        gamma: float = 1.0,
-        C: float = 1.0,
-        random_state: int = 0,
-        kernel: str | KernelFunction = "gaussian",
-        sigma: float | str = SCALE,
-        degree: int = 3,
-        coef0: float = 1.0,
-        calibration: str | None = None,
-    ) -> None:
-        self.coding = coding
-        self.decoder = decoder
-        self.base = base
-        self.gamma = gamma
-        self.C = C
-        self.random_state = random_state
-        self.kernel = kernel
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.calibration = calibration
+    leaves_rows_out = True
+    checks: ClassVar[Mapping[str, Check]] = {"coding": Anything()}
 
     def _keep_classes(self, present: Array, n_classes: int) -> None:
         if not isinstance(self.coding, str) and len(self.coding) == n_classes:
@@ -201,13 +184,14 @@ class ECOC(CodeMachine):
         return ("gamma",) if one_system and self.decoder != "loss-weighted" else ()
 
     def _sweep(
-        self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point], prepared: Any
+        self, K: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any
     ) -> list[Array]:
         M = coding_matrix(self.coding, n_classes, self.random_state)
         outputs = lsm.sweep(K, M[y].astype(float), [test for _, test in folds], gammas_of(points))
         return [np.stack([class_scores(self.decoder, M, F) for F in of_fold]) for of_fold in outputs]
 
 
+@declares_parameters
 class DECOC(CodeMachine):
     """Discriminant ECOC: a binary tree of ℓ − 1 dichotomies designed from the data (arvanitopoulos, Sec. 2).
 
@@ -244,33 +228,13 @@ class DECOC(CodeMachine):
     array(['a', 'c'], dtype='<U1')
     """
 
-    _unused_probability = 1.0  # the product along a path is the probability of its leaf
+    criterion: str = "fldr"
+    criterion_sigma: float | None = 1.0
+    decoder: str = "attenuated-euclidean"
+    base: Any = "svc"
+    C: float = 100.0
 
-    def __init__(
-        self,
-        criterion: str = "fldr",
-        criterion_sigma: float | None = 1.0,
-        decoder: str = "attenuated-euclidean",
-        base: Any = "svc",
-        gamma: float = 1.0,
-        C: float = 100.0,
-        kernel: str | KernelFunction = "gaussian",
-        sigma: float | str = SCALE,
-        degree: int = 3,
-        coef0: float = 1.0,
-        calibration: str | None = None,
-    ) -> None:
-        self.criterion = criterion
-        self.criterion_sigma = criterion_sigma
-        self.decoder = decoder
-        self.base = base
-        self.gamma = gamma
-        self.C = C
-        self.kernel = kernel
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.calibration = calibration
+    _unused_probability = 1.0  # the product along a path is the probability of its leaf
 
     checks: ClassVar[Mapping[str, Check]] = {
         "criterion": Choice("criterion", CRITERIA),
@@ -288,6 +252,7 @@ class DECOC(CodeMachine):
         return M, y, np.arange(n_classes)
 
 
+@declares_parameters
 class SubECOC(DECOC):
     """Sub-ECOC: DECOC with classes split by K-means where a dichotomy is too hard (arvanitopoulos, Sec. 2).
 
@@ -333,34 +298,12 @@ class SubECOC(DECOC):
     array(['a', 'b', 'a'], dtype='<U1')
     """
 
-    def __init__(
-        self,
-        theta_p: float = 0.0,
-        theta_s: float | None = None,
-        theta_i: float = 0.05,
-        criterion: str = "fldr",
-        criterion_sigma: float | None = 1.0,
-        decoder: str = "attenuated-euclidean",
-        base: Any = "svc",
-        gamma: float = 1.0,
-        C: float = 100.0,
-        random_state: int = 0,
-        kernel: str | KernelFunction = "gaussian",
-        sigma: float | str = SCALE,
-        degree: int = 3,
-        coef0: float = 1.0,
-        calibration: str | None = None,
-        side: str = "fewer",
-        judged: str = "both",
-    ) -> None:
-        super().__init__(criterion, criterion_sigma, decoder, base, gamma, C, kernel, sigma, degree, coef0)
-        self.theta_p = theta_p
-        self.theta_s = theta_s
-        self.theta_i = theta_i
-        self.side = side
-        self.judged = judged
-        self.random_state = random_state
-        self.calibration = calibration
+    theta_p: float = 0.0
+    theta_s: float | None = None
+    theta_i: float = 0.05
+    side: str = "fewer"
+    judged: str = "both"
+    random_state: int = 0
 
     checks: ClassVar[Mapping[str, Check]] = {
         "theta_p": Number(0, 1, "a share between 0 and 1"),

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from mcls.machines.base import Fold, Point
-from mcls.machines.weighted import ClassWeight, WeightedMachine
-from mcls.parameters import Anything, Check, Positive, Whole
+from mcls.machines.base import Folds, Points, Weights
+from mcls.machines.weighted import WeightedMachine
+from mcls.parameters import Anything, Check, Positive, Whole, declares_parameters
 from mcls.solvers import elm
 
 Array = np.ndarray
 
 
+@declares_parameters
 class ELM(WeightedMachine):
     """Extreme learning machine: one hidden layer drawn at random, output weights by ridge regression.
 
@@ -59,24 +60,14 @@ class ELM(WeightedMachine):
     array(['a', 'c'], dtype='<U1')
     """
 
+    n_hidden: int = 1000
+    C: float = 1.0
+    random_state: int | np.random.RandomState | None = 0
+
     checks: ClassVar[Mapping[str, Check]] = {"n_hidden": Whole(1), "C": Positive(), "random_state": Anything()}
-    swept: tuple[str, ...] = ("C",)
+    swept = ("C",)
 
-    def __init__(
-        self,
-        n_hidden: int = 1000,
-        C: float = 1.0,
-        random_state: int | np.random.RandomState | None = 0,
-        class_weight: ClassWeight = None,
-        calibration: str | None = None,
-    ) -> None:
-        self.n_hidden = n_hidden
-        self.C = C
-        self.random_state = random_state
-        self.class_weight = class_weight
-        self.calibration = calibration
-
-    def _fit_rows(self, X: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
+    def _fit_rows(self, X: Array, y: Array, n_classes: int, w: Weights = None) -> None:
         self.weights_, self.biases_ = self._layer(X.shape[1])
         H = elm.hidden(X, self.weights_, self.biases_)
         self.beta_ = elm.fit(H, y, n_classes, [self.C], w)[0]
@@ -85,14 +76,7 @@ class ELM(WeightedMachine):
         return elm.hidden(X, self.weights_, self.biases_) @ self.beta_
 
     def _sweep(
-        self,
-        X: Array,
-        y: Array,
-        n_classes: int,
-        folds: Sequence[Fold],
-        points: Sequence[Point],
-        prepared: Any,
-        w: Array | None = None,
+        self, X: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any, w: Weights = None
     ) -> list[Array]:
         """One hidden layer and one SVD per fold for all values of C."""
         layer = self._layer(X.shape[1])

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
-from mcls.kernels import KERNELS, RADIAL, check_precomputed, kernel_matrix
-from mcls.machines.base import BaseMachine
-from mcls.machines.sweeping import Fold, Point
+from mcls.kernels import KERNELS, RADIAL, KernelFunction, check_precomputed, kernel_matrix
+from mcls.machines.base import BaseMachine, Weights
+from mcls.machines.sweeping import Folds, Points
 from mcls.machines.widths import WidthMixin
-from mcls.parameters import SCALE, Check, Choice, Number, Whole
+from mcls.parameters import SCALE, Check, Choice, Number, Whole, declares_parameters
 
 Array = np.ndarray
 
@@ -19,24 +19,28 @@ Array = np.ndarray
 _SCORED_VALUES = 2**20
 
 
+@declares_parameters
 class KernelMachine(WidthMixin, BaseMachine):
-    """Base of the kernel classifiers; subclasses take ``kernel, sigma, degree, coef0`` and their own parameters."""
+    """Base of the kernel classifiers; subclasses add their own parameters to ``kernel, sigma, degree, coef0``."""
+
+    kernel: str | KernelFunction = "gaussian"
+    sigma: float | str = SCALE
+    degree: int = 3
+    coef0: float = 1.0
 
     checks: ClassVar[Mapping[str, Check]] = {
         "kernel": Choice("kernel", KERNELS, or_else=callable),
         "degree": Whole(1, as_float=True),
         "coef0": Number(),
     }
-    works_on: Literal["kernel", "rows"] = "kernel"
-    #: The rows of a precomputed matrix that were learned from, where some had weight zero.
-    kept_: Array | None = None
+    works_on = "kernel"
 
-    def _present_rows(self, X: Array, y: Array, w: Array | None) -> tuple[Array, Array, Array | None]:
+    def _present_rows(self, X: Array, y: Array, w: Weights) -> tuple[Array, Array, Array | None]:
         self.__dict__.pop("kept_", None)  # of an earlier fit
         if self.kernel != "precomputed" or w is None or w.all():
             return super()._present_rows(X, y, w)
         check_precomputed(X)
-        self.kept_ = np.flatnonzero(w)
+        self.kept_ = np.flatnonzero(w)  # the rows of the precomputed matrix that are learned from
         return X[np.ix_(self.kept_, self.kept_)], y[self.kept_], w[self.kept_]
 
     def _fit(self, K: Array, y: Array, n_classes: int) -> None:
@@ -47,7 +51,7 @@ class KernelMachine(WidthMixin, BaseMachine):
         """Score every class from K (m, n), the kernel between m new rows and the n training rows: (m, ℓ)."""
         raise NotImplementedError
 
-    def prepare(self, K: Array, often: Sequence[Point] = ()) -> Any:
+    def prepare(self, K: Array, often: Points = ()) -> Any:
         """The part of a sweep that depends on K alone, done beforehand; None where there is none.
 
         ``often`` lists the points that will be swept again and again, with other labels.
@@ -76,7 +80,7 @@ class KernelMachine(WidthMixin, BaseMachine):
 
     def _row_scores(self, X: Array) -> Array:
         if self.kernel == "precomputed":
-            return self._scores(X if self.kept_ is None else X[:, self.kept_])
+            return self._scores(X[:, self.kept_] if "kept_" in vars(self) else X)
         step = max(1, _SCORED_VALUES // max(1, len(self.X_fit_)))
         blocks = [X[start : start + step] for start in range(0, len(X), step)]
         return np.concatenate([self._scores(self._kernel(block, self.X_fit_)) for block in blocks])
@@ -86,9 +90,7 @@ class KernelMachine(WidthMixin, BaseMachine):
         """Whether rows come as those of a precomputed kernel matrix."""
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
-    def _sweep_rows(
-        self, X: Array, y: Array, folds: Sequence[Fold], points: Sequence[Point], **settings: Any
-    ) -> list[Array]:
+    def _sweep_rows(self, X: Array, y: Array, folds: Folds, points: Points, **settings: Any) -> list[Array]:
         if self.works_on == "rows" or self.kernel == "precomputed":
             return self.sweep(X, y, folds, points, **settings)
         if self.sigma == SCALE and isinstance(self.kernel, str) and self.kernel in RADIAL:
@@ -102,7 +104,9 @@ class KernelMachine(WidthMixin, BaseMachine):
         return self._scores(A[np.ix_(test, train)])
 
     def _kernel(self, X: Array, Z: Array | None) -> Array:
-        return kernel_matrix(X, Z, kernel=self.kernel, sigma=self._width, degree=self.degree, coef0=self.coef0)
+        # Other kernels have no width, and a copy that was not fitted has none where the rows decide it.
+        sigma = self._width if isinstance(self.kernel, str) and self.kernel in RADIAL else 1.0
+        return kernel_matrix(X, Z, kernel=self.kernel, sigma=sigma, degree=self.degree, coef0=self.coef0)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -6,7 +6,7 @@ all classes follow from g (m, ℓ) and the Gram matrix L of the labels: y_cᵀf(
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -14,9 +14,9 @@ import numpy as np
 from mcls.coding.decoders import above_smallest
 from mcls.errors import McLsError
 from mcls.labelbooks import LABEL_KERNELS, get_labelbook, label_gram, label_vectors, labels_of
-from mcls.machines.base import Point
+from mcls.machines.base import Points, Weights
 from mcls.machines.kernel_machine import KernelMachine
-from mcls.parameters import Check, Choice, Positive, width
+from mcls.parameters import Check, Choice, Positive, declares_parameters, width
 
 Array = np.ndarray
 
@@ -28,8 +28,15 @@ def _check_labelbook(name: str, value: Any) -> None:
         get_labelbook(value)
 
 
+@declares_parameters
 class LabelMachine(KernelMachine):
     """Base of the machines with ``gamma, labelbook, label_kernel, label_sigma, decision``."""
+
+    gamma: float = 1.0
+    labelbook: str | Array = "indicators"
+    label_kernel: str = "linear"
+    label_sigma: float = 1.0
+    decision: str = "max"
 
     checks: ClassVar[Mapping[str, Check]] = {
         "gamma": Positive(),
@@ -53,7 +60,7 @@ class LabelMachine(KernelMachine):
     def _keep_classes(self, present: Array, n_classes: int) -> None:
         self.set_params(labelbook=labels_of(self.labelbook, present, n_classes))
 
-    def _labels(self, y: Array, n_classes: int, w: Array | None = None) -> tuple[Array, Array]:
+    def _labels(self, y: Array, n_classes: int, w: Weights = None) -> tuple[Array, Array]:
         """Label vectors B (p, ℓ) and their Gram matrix L (ℓ, ℓ) for a training set with codes y and weights w."""
         counts = np.bincount(y, w, minlength=n_classes)
         B = label_vectors(self.labelbook, n_classes, counts)
@@ -61,7 +68,7 @@ class LabelMachine(KernelMachine):
             raise McLsError(f"decision='winner' needs one entry per class; this labelbook has {len(B)}")
         return B, label_gram(self.labelbook, n_classes, counts, self.label_kernel, self.label_sigma)
 
-    def _set_labels(self, y: Array, n_classes: int, w: Array | None = None) -> None:
+    def _set_labels(self, y: Array, n_classes: int, w: Weights = None) -> None:
         self.labels_, self.label_gram_ = self._labels(y, n_classes, w)
 
     def same_labelbook(self) -> str | Array:
@@ -100,6 +107,6 @@ def decide(g: Array, B: Array, L: Array, decision: str, bias: Array | None = Non
     return 2 * scores - above_smallest(np.diag(L))
 
 
-def gammas_of(points: Sequence[Point]) -> list[float]:
+def gammas_of(points: Points) -> list[float]:
     """The γ of each point of a sweep."""
     return [float(point["gamma"]) for point in points]

@@ -7,15 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from mcls.kernels import KernelFunction
 from mcls.machines.kernel_machine import KernelMachine
-from mcls.parameters import SCALE, Check, Positive
+from mcls.parameters import Check, Positive, declares_parameters
 from mcls.solvers import labelgram, lsm
 from mcls.solvers.linear import add_ridge, solve_spd
 
 Array = np.ndarray
 
 
+@declares_parameters
 class LearnedLSM(KernelMachine):
     """OneLSM whose label Gram matrix is the solution of a semidefinite programme on its leave-one-out scores.
 
@@ -46,25 +46,10 @@ class LearnedLSM(KernelMachine):
     array(['a', 'c'], dtype='<U1')
     """
 
-    checks: ClassVar[Mapping[str, Check]] = {"gamma": Positive(), "mu": Positive()}
+    gamma: float = 1.0
+    mu: float = 0.1
 
-    def __init__(
-        self,
-        kernel: str | KernelFunction = "gaussian",
-        sigma: float | str = SCALE,
-        degree: int = 3,
-        coef0: float = 1.0,
-        gamma: float = 1.0,
-        mu: float = 0.1,
-        calibration: str | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.gamma = gamma
-        self.mu = mu
-        self.calibration = calibration
+    checks: ClassVar[Mapping[str, Check]] = {"gamma": Positive(), "mu": Positive()}
 
     def _fit(self, K: Array, y: Array, n_classes: int) -> None:
         Y = lsm.indicators(y, n_classes)

@@ -10,11 +10,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcls.errors import McLsError
-from mcls.kernels import COLUMN_KERNELS, PRECOMPUTED, KernelFunction
-from mcls.machines.base import Fold, Point, rows_per_block
+from mcls.kernels import COLUMN_KERNELS, PRECOMPUTED
+from mcls.machines.base import Folds, Points, Weights, rows_per_block
 from mcls.machines.labels import LabelMachine, decide, gammas_of
-from mcls.machines.weighted import ClassWeight, WeightedMachine
-from mcls.parameters import SCALE, Check, Choice, Whole
+from mcls.machines.weighted import WeightedMachine
+from mcls.parameters import Check, Choice, Whole, declares_parameters
 from mcls.solvers import inverse, lanczos, lsm, nystrom
 from mcls.solvers.calibration import DECIDE
 from mcls.solvers.lanczos import Certified
@@ -30,51 +30,26 @@ SOLVERS = ("exact", "nystrom")
 _MANY_VALUES = 2**20
 
 
-def _some(w: Array | None, rows: Array) -> list[Array]:
+def _some(w: Weights, rows: Array) -> list[Array]:
     """The weights of some rows as a further argument, or none."""
     return [] if w is None else [w[rows]]
 
 
+@declares_parameters
 class OneSystemMachine(WeightedMachine, LabelMachine):
     """What the machines with the coefficients (K + γI)⁻¹Yᵀ share: parameters, scores and the exact sweep."""
 
-    swept: tuple[str, ...] = ("gamma",)
-    leaves_rows_out: bool = True
-    sees_labels: ClassVar[Literal["one-per-class", "gram", "vectors"]] = "one-per-class"
-
-    def __init__(
-        self,
-        kernel: str | KernelFunction = "gaussian",
-        sigma: float | str = SCALE,
-        degree: int = 3,
-        coef0: float = 1.0,
-        gamma: float = 1.0,
-        labelbook: str | Array = "indicators",
-        label_kernel: str = "linear",
-        label_sigma: float = 1.0,
-        decision: str = "max",
-        class_weight: ClassWeight = None,
-        calibration: str | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.gamma = gamma
-        self.labelbook = labelbook
-        self.label_kernel = label_kernel
-        self.label_sigma = label_sigma
-        self.decision = decision
-        self.class_weight = class_weight
-        self.calibration = calibration
+    swept: ClassVar[tuple[str, ...]] = ("gamma",)
+    leaves_rows_out = True
+    sees_labels = "one-per-class"
 
     _solve = staticmethod(lsm.fit)
 
-    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Weights = None) -> None:
         # With the indicators as right-hand sides, every labelbook is a product away: Yᵀ = Ind Bᵀ.
         self._set_alpha(self._solve(K, lsm.indicators(y, n_classes), self.gamma, w), y, w)
 
-    def _set_alpha(self, class_alpha: Array, y: Array, w: Array | None = None) -> None:
+    def _set_alpha(self, class_alpha: Array, y: Array, w: Weights = None) -> None:
         self._set_labels(y, class_alpha.shape[1], w)
         self.class_alpha_ = class_alpha  # (n, ℓ)
         self.alpha_ = class_alpha @ self.labels_.T  # (n, p)
@@ -99,7 +74,7 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
             best[~certain] = self._row_scores(X[~certain]).argmax(axis=1)
         return self.classes_[best]
 
-    def prepare(self, K: Array, often: Sequence[Point] = ()) -> Spectrum | None:
+    def prepare(self, K: Array, often: Points = ()) -> Spectrum | None:
         """Decompose K, and for points that are swept often form the inverses; weights of classes are another matrix."""
         if self.class_weight is not None:
             return None
@@ -108,14 +83,7 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
         return spectrum.holding(np.array(gammas)) if often else spectrum
 
     def _sweep(
-        self,
-        K: Array,
-        y: Array,
-        n_classes: int,
-        folds: Sequence[Fold],
-        points: Sequence[Point],
-        prepared: Any,
-        w: Array | None = None,
+        self, K: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any, w: Weights = None
     ) -> list[Array]:
         if isinstance(prepared, Certified):
             found = self._certified(K, y, n_classes, folds, gammas_of(points), prepared)
@@ -148,7 +116,7 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
         K: Array,
         y: Array,
         n_classes: int,
-        folds: Sequence[Fold],
+        folds: Folds,
         gammas: Sequence[float],
         certified: Certified,
     ) -> list[Array] | None:
@@ -171,6 +139,7 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
         return [scores @ gram for scores in values]
 
 
+@declares_parameters
 class OneLSM(OneSystemMachine):
     """All one-against-all least-squares classifiers from a single matrix inverse (honeine2013, Sec. 5).
 
@@ -243,32 +212,10 @@ class OneLSM(OneSystemMachine):
     array(['a', 'c'], dtype='<U1')
     """
 
-    def __init__(
-        self,
-        kernel: str | KernelFunction = "gaussian",
-        sigma: float | str = SCALE,
-        degree: int = 3,
-        coef0: float = 1.0,
-        gamma: float = 1.0,
-        labelbook: str | Array = "indicators",
-        label_kernel: str = "linear",
-        label_sigma: float = 1.0,
-        decision: str = "max",
-        solver: str = "exact",
-        n_landmarks: int = 1000,
-        landmarks: str = "uniform",
-        random_state: int = 0,
-        class_weight: ClassWeight = None,
-        calibration: str | None = None,
-    ) -> None:
-        super().__init__(
-            kernel, sigma, degree, coef0, gamma, labelbook, label_kernel, label_sigma, decision, class_weight
-        )
-        self.solver = solver
-        self.n_landmarks = n_landmarks
-        self.landmarks = landmarks
-        self.random_state = random_state
-        self.calibration = calibration
+    solver: str = "exact"
+    n_landmarks: int = 1000
+    landmarks: str = "uniform"
+    random_state: int = 0
 
     checks: ClassVar[Mapping[str, Check]] = {
         "solver": Choice("solver", SOLVERS),
@@ -341,14 +288,7 @@ class OneLSM(OneSystemMachine):
         return self._row_scores(A[test])
 
     def _sweep(
-        self,
-        A: Array,
-        y: Array,
-        n_classes: int,
-        folds: Sequence[Fold],
-        points: Sequence[Point],
-        prepared: Any,
-        w: Array | None = None,
+        self, A: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any, w: Weights = None
     ) -> list[Array]:
         if self.solver == "exact":
             return super()._sweep(A, y, n_classes, folds, points, prepared, w)

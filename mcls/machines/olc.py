@@ -6,55 +6,48 @@ the estimated codewords with the labels of the other classes, so that the codewo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
-from mcls.kernels import KernelFunction
 from mcls.labelbooks import labels_of
-from mcls.machines.base import Fold, Point
+from mcls.machines.base import Fold, Folds, Points, Weights
 from mcls.machines.codewords import codeword_facts, codeword_norms, settle_ties, swept_path
 from mcls.machines.kernel_machine import KernelMachine
-from mcls.machines.weighted import ClassWeight, WeightedMachine
-from mcls.parameters import SCALE, Anything, Check, Number, Positive
+from mcls.machines.weighted import WeightedMachine
+from mcls.parameters import Anything, Check, Number, Positive, declares_parameters
 from mcls.solvers import lsm, olc
 
 Array = np.ndarray
 
 
+@declares_parameters
 class _CodewordMachine(WeightedMachine, KernelMachine):
     """What the four machines share: orthogonal codewords, λ₁ and λ₂ (zero where a class has no such parameter)."""
 
-    lambda2: float = 0.0
+    lambda1: float = 1.0
+    codewords: str | Array = "indicators"
+
+    lambda2 = 0.0
+    swept: ClassVar[tuple[str, ...]] = ("lambda1",)
     checks: ClassVar[Mapping[str, Check]] = {
         "lambda1": Positive(),
         "lambda2": Number(0.0, wanted="zero or a positive number"),
         "codewords": Anything(),
     }
-    has_facts: ClassVar[bool] = True
-
-    @property
-    def swept(self) -> tuple[str, ...]:  # type: ignore[override]
-        """λ₁, and λ₂ where the machine has it."""
-        return tuple(name for name in ("lambda1", "lambda2") if name in self._get_param_names())
+    has_facts = True
 
     def facts(self, X: Array, y: Array) -> dict[str, Any]:
         """How much the estimated codewords of two classes overlap on the training rows."""
         return codeword_facts(self, X, y)
 
     def _keep_classes(self, present: Array, n_classes: int) -> None:
+        super()._keep_classes(present, n_classes)
         self.set_params(codewords=labels_of(self.codewords, present, n_classes))
 
     def _sweep(
-        self,
-        K: Array,
-        y: Array,
-        n_classes: int,
-        folds: Sequence[Fold],
-        points: Sequence[Point],
-        prepared: Any,
-        w: Array | None = None,
+        self, K: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any, w: Weights = None
     ) -> list[Array]:
         norms = codeword_norms(self.codewords, n_classes)
         path = swept_path("lambda1", points)
@@ -66,7 +59,7 @@ class _CodewordMachine(WeightedMachine, KernelMachine):
         return scores
 
     def _sweep_alone(
-        self, A: Array, y: Array, n_classes: int, fold: Fold, points: Sequence[Point], w: Array | None = None
+        self, A: Array, y: Array, n_classes: int, fold: Fold, points: Points, w: Weights = None
     ) -> Array | None:
         """One decomposition for all points; a fit decomposes too."""
         return (
@@ -76,7 +69,7 @@ class _CodewordMachine(WeightedMachine, KernelMachine):
         )
 
     @staticmethod
-    def _swept(K: Array, K_test: Array, y: Array, norms: Array, path: olc.Path, w: Array | None = None) -> Array:
+    def _swept(K: Array, K_test: Array, y: Array, norms: Array, path: olc.Path, w: Weights = None) -> Array:
         """Outputs (points, m, ℓ) at every (λ₁, λ₂) of the path."""
         raise NotImplementedError
 
@@ -86,7 +79,34 @@ class _CodewordMachine(WeightedMachine, KernelMachine):
         raise NotImplementedError
 
 
-class OLCRLSC(_CodewordMachine):
+class _Regularised(_CodewordMachine):
+    """The regularised least-squares classifier, without a bias."""
+
+    _swept = staticmethod(olc.sweep_rlsc)
+
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Weights = None) -> None:
+        self.norms_ = codeword_norms(self.codewords, n_classes)
+        self.alpha_ = olc.fit_rlsc(K, y, self.norms_, self.lambda1, self.lambda2, w)
+
+    def _codewords(self, K: Array) -> Array:
+        """Estimated codewords (m, ℓ), in the basis of the codewords' own directions."""
+        return K @ self.alpha_
+
+    def _scores(self, K: Array) -> Array:
+        return self._decide(self._codewords(K), self.norms_)
+
+    @staticmethod
+    def _decide(f: Array, norms: Array) -> Array:
+        """Nearest codeword: −½‖f − ν_c e_c‖² up to what is common to all classes (..., ℓ).
+
+        The smallest ½ν² is common too. With one norm for all nothing is subtracted, and the tiny entries of f
+        that a narrow kernel gives keep their order.
+        """
+        return settle_ties(f * norms - 0.5 * (norms**2 - norms.min() ** 2))
+
+
+@declares_parameters
+class OLCRLSC(_Regularised):
     """Regularised least-squares classifier with orthogonality-based label correction (xue2013, eq. 2).
 
     min_W ½‖WᵀX − Y‖² + ½λ₁‖W‖²_F + ½λ₂ Σ_c Σ_{c'≠c} [w_cᵀX·y⁽ᶜ'⁾]²; no bias. Each class has its own matrix (5):
@@ -128,52 +148,12 @@ class OLCRLSC(_CodewordMachine):
     array(['a', 'c'], dtype='<U1')
     """
 
-    def __init__(
-        self,
-        kernel: str | KernelFunction = "gaussian",
-        sigma: float | str = SCALE,
-        degree: int = 3,
-        coef0: float = 1.0,
-        lambda1: float = 1.0,
-        lambda2: float = 1.0,
-        codewords: str | Array = "indicators",
-        class_weight: ClassWeight = None,
-        calibration: str | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.lambda1 = lambda1
-        self.lambda2 = lambda2
-        self.codewords = codewords
-        self.class_weight = class_weight
-        self.calibration = calibration
+    lambda2: float = 1.0
 
-    _swept = staticmethod(olc.sweep_rlsc)
-
-    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
-        self.norms_ = codeword_norms(self.codewords, n_classes)
-        self.alpha_ = olc.fit_rlsc(K, y, self.norms_, self.lambda1, self.lambda2, w)
-
-    def _codewords(self, K: Array) -> Array:
-        """Estimated codewords (m, ℓ), in the basis of the codewords' own directions."""
-        return K @ self.alpha_
-
-    def _scores(self, K: Array) -> Array:
-        return self._decide(self._codewords(K), self.norms_)
-
-    @staticmethod
-    def _decide(f: Array, norms: Array) -> Array:
-        """Nearest codeword: −½‖f − ν_c e_c‖² up to what is common to all classes (..., ℓ).
-
-        The smallest ½ν² is common too. With one norm for all nothing is subtracted, and the tiny entries of f
-        that a narrow kernel gives keep their order.
-        """
-        return settle_ties(f * norms - 0.5 * (norms**2 - norms.min() ** 2))
+    swept = ("lambda1", "lambda2")
 
 
-class RLSC(OLCRLSC):
+class RLSC(_Regularised):
     """Regularised least-squares classifier with orthogonal codewords and no bias (xue2013, eq. 2, λ₂ = 0).
 
     Parameters and attributes are those of :class:`OLCRLSC` without ``lambda2``. With the indicators as
@@ -187,37 +167,10 @@ class RLSC(OLCRLSC):
     array(['a', 'c'], dtype='<U1')
     """
 
-    def __init__(
-        self,
-        kernel: str | KernelFunction = "gaussian",
-        sigma: float | str = SCALE,
-        degree: int = 3,
-        coef0: float = 1.0,
-        lambda1: float = 1.0,
-        codewords: str | Array = "indicators",
-        class_weight: ClassWeight = None,
-        calibration: str | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.lambda1 = lambda1
-        self.codewords = codewords
-        self.class_weight = class_weight
-        self.calibration = calibration
-
-    leaves_rows_out: bool = True
+    leaves_rows_out = True
 
     def _sweep(
-        self,
-        K: Array,
-        y: Array,
-        n_classes: int,
-        folds: Sequence[Fold],
-        points: Sequence[Point],
-        prepared: Any,
-        w: Array | None = None,
+        self, K: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any, w: Weights = None
     ) -> list[Array]:
         if not olc.is_semidefinite(K):
             return super()._sweep(K, y, n_classes, folds, points, prepared, w)
@@ -228,7 +181,30 @@ class RLSC(OLCRLSC):
         return [self._decide(f * norms, norms) for f in values]
 
 
-class OLCLSSVM(_CodewordMachine):
+class _WithBias(_CodewordMachine):
+    """The least-squares SVM."""
+
+    _swept = staticmethod(olc.sweep_lssvm)
+
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Weights = None) -> None:
+        self.alpha_, self.b_ = olc.fit_lssvm(
+            K, y, codeword_norms(self.codewords, n_classes), self.lambda1, self.lambda2, w
+        )
+
+    def _scores(self, K: Array) -> Array:
+        return K @ self.alpha_ + self.b_
+
+    def _codewords(self, K: Array) -> Array:
+        """Estimated codewords (m, ℓ), from ±1 to the 0/1 of the indicators."""
+        return (1 + self._scores(K)) / 2
+
+    @staticmethod
+    def _decide(f: Array, norms: Array) -> Array:
+        return f
+
+
+@declares_parameters
+class OLCLSSVM(_WithBias):
     """Least-squares SVM with orthogonality-based label correction (xue2013, eq. 6 and 9).
 
     min ½Σ_c ‖w_c‖² + ½λ₁ Σ_{k,c} e²_kc + ½λ₂ Σ_c Σ_{c'≠c} [w_cᵀX·y⁽ᶜ'⁾]²  s.t.  t_kc(w_cᵀx_k + b_c) = 1 − e_kc.
@@ -276,48 +252,12 @@ class OLCLSSVM(_CodewordMachine):
     array(['a', 'c'], dtype='<U1')
     """
 
-    def __init__(
-        self,
-        kernel: str | KernelFunction = "gaussian",
-        sigma: float | str = SCALE,
-        degree: int = 3,
-        coef0: float = 1.0,
-        lambda1: float = 1.0,
-        lambda2: float = 1.0,
-        codewords: str | Array = "indicators",
-        class_weight: ClassWeight = None,
-        calibration: str | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.lambda1 = lambda1
-        self.lambda2 = lambda2
-        self.codewords = codewords
-        self.class_weight = class_weight
-        self.calibration = calibration
+    lambda2: float = 1.0
 
-    _swept = staticmethod(olc.sweep_lssvm)
-
-    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
-        self.alpha_, self.b_ = olc.fit_lssvm(
-            K, y, codeword_norms(self.codewords, n_classes), self.lambda1, self.lambda2, w
-        )
-
-    def _scores(self, K: Array) -> Array:
-        return K @ self.alpha_ + self.b_
-
-    def _codewords(self, K: Array) -> Array:
-        """Estimated codewords (m, ℓ), from ±1 to the 0/1 of the indicators."""
-        return (1 + self._scores(K)) / 2
-
-    @staticmethod
-    def _decide(f: Array, norms: Array) -> Array:
-        return f
+    swept = ("lambda1", "lambda2")
 
 
-class LSSVM(OLCLSSVM):
+class LSSVM(_WithBias):
     """Least-squares SVM of each class against the others, with a bias (xue2013, eq. 6, λ₂ = 0).
 
     Parameters and attributes are those of :class:`OLCLSSVM` without ``lambda2``.
@@ -330,37 +270,10 @@ class LSSVM(OLCLSSVM):
     array(['a', 'c'], dtype='<U1')
     """
 
-    def __init__(
-        self,
-        kernel: str | KernelFunction = "gaussian",
-        sigma: float | str = SCALE,
-        degree: int = 3,
-        coef0: float = 1.0,
-        lambda1: float = 1.0,
-        codewords: str | Array = "indicators",
-        class_weight: ClassWeight = None,
-        calibration: str | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.lambda1 = lambda1
-        self.codewords = codewords
-        self.class_weight = class_weight
-        self.calibration = calibration
-
-    leaves_rows_out: bool = True
+    leaves_rows_out = True
 
     def _sweep(
-        self,
-        K: Array,
-        y: Array,
-        n_classes: int,
-        folds: Sequence[Fold],
-        points: Sequence[Point],
-        prepared: Any,
-        w: Array | None = None,
+        self, K: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any, w: Weights = None
     ) -> list[Array]:
         if not olc.is_semidefinite(K):
             return super()._sweep(K, y, n_classes, folds, points, prepared, w)

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
-from mcls.kernels import KernelFunction
-from mcls.machines.base import Fold, Point
+from mcls.machines.base import Folds, Points, Weights
 from mcls.machines.codewords import codeword_facts, settle_ties, swept_path
 from mcls.machines.labels import decide
 from mcls.machines.lsm import OneSystemMachine
-from mcls.machines.weighted import ClassWeight
-from mcls.parameters import SCALE, Check, Number
+from mcls.parameters import Check, Number, declares_parameters
 from mcls.solvers import olc
 
 Array = np.ndarray
 
 
+@declares_parameters
 class OLCOneLSM(OneSystemMachine):
     """oneLSM with label correction: class means of the outputs pulled to the label vectors, any labelbook.
 
@@ -58,38 +57,19 @@ class OLCOneLSM(OneSystemMachine):
     array(['a', 'c'], dtype='<U1')
     """
 
-    def __init__(
-        self,
-        kernel: str | KernelFunction = "gaussian",
-        sigma: float | str = SCALE,
-        degree: int = 3,
-        coef0: float = 1.0,
-        gamma: float = 1.0,
-        lambda2: float = 1.0,
-        labelbook: str | Array = "indicators",
-        label_kernel: str = "linear",
-        label_sigma: float = 1.0,
-        decision: str = "max",
-        class_weight: ClassWeight = None,
-        calibration: str | None = None,
-    ) -> None:
-        super().__init__(
-            kernel, sigma, degree, coef0, gamma, labelbook, label_kernel, label_sigma, decision, class_weight
-        )
-        self.lambda2 = lambda2
-        self.calibration = calibration
+    lambda2: float = 1.0
 
     checks: ClassVar[Mapping[str, Check]] = {"lambda2": Number(0.0, wanted="zero or a positive number")}
-    swept: tuple[str, ...] = ("gamma", "lambda2")
-    leaves_rows_out: bool = False
-    sees_labels: ClassVar[Literal["one-per-class", "gram", "vectors"]] = "vectors"
-    has_facts: ClassVar[bool] = True
+    swept = ("gamma", "lambda2")
+    leaves_rows_out = False
+    sees_labels = "vectors"
+    has_facts = True
 
     def facts(self, X: Array, y: Array) -> dict[str, Any]:
         """How much the estimated label vectors of two classes overlap on the training rows."""
         return codeword_facts(self, X, y)
 
-    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Weights = None) -> None:
         self._set_alpha(olc.fit_one(K, y, n_classes, self.gamma, self.lambda2, w), y, w)
 
     def _scores(self, K: Array) -> Array:
@@ -99,18 +79,11 @@ class OLCOneLSM(OneSystemMachine):
         """Estimated label vectors (m, p)."""
         return K @ self.alpha_
 
-    def prepare(self, K: Array, often: Sequence[Point] = ()) -> None:
+    def prepare(self, K: Array, often: Points = ()) -> None:
         """Nothing: each fold and point is a system of its own."""
 
     def _sweep(
-        self,
-        K: Array,
-        y: Array,
-        n_classes: int,
-        folds: Sequence[Fold],
-        points: Sequence[Point],
-        prepared: Any,
-        w: Array | None = None,
+        self, K: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any, w: Weights = None
     ) -> list[Array]:
         path = swept_path("gamma", points)
         scores = []

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from mcls.kernels import KernelFunction
-from mcls.machines.base import Fold, Point
+from mcls.machines.base import Folds, Points
 from mcls.machines.kernel_machine import KernelMachine
-from mcls.parameters import SCALE, Anything, Check, Choice, Flag, Positive, Whole
+from mcls.parameters import Anything, Check, Choice, Flag, Positive, Whole, declares_parameters
 from mcls.solvers import perceptron, sgd
 
 Array = np.ndarray
 
 
+@declares_parameters
 class _OnlineMachine(KernelMachine):
     """Passes over the rows in a seeded order."""
+
+    epochs: int = 50
+    shuffle: bool = True
+    random_state: int | np.random.RandomState | None = 0
 
     checks: ClassVar[Mapping[str, Check]] = {"epochs": Whole(1), "shuffle": Flag(), "random_state": Anything()}
 
@@ -31,6 +35,7 @@ class _OnlineMachine(KernelMachine):
         return K @ self.alpha_
 
 
+@declares_parameters
 class MulticlassPerceptron(_OnlineMachine):
     """The multiclass perceptron (keshet2014, Sec. 2.1).
 
@@ -82,29 +87,8 @@ class MulticlassPerceptron(_OnlineMachine):
     0
     """
 
-    def __init__(
-        self,
-        kernel: str | KernelFunction = "gaussian",
-        sigma: float | str = SCALE,
-        degree: int = 3,
-        coef0: float = 1.0,
-        update: str = "two-class",
-        averaged: bool = False,
-        epochs: int = 50,
-        shuffle: bool = True,
-        random_state: int | np.random.RandomState | None = 0,
-        calibration: str | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.update = update
-        self.averaged = averaged
-        self.epochs = epochs
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.calibration = calibration
+    update: str = "two-class"
+    averaged: bool = False
 
     checks: ClassVar[Mapping[str, Check]] = {"update": Choice("update", perceptron.UPDATES), "averaged": Flag()}
 
@@ -115,6 +99,7 @@ class MulticlassPerceptron(_OnlineMachine):
         self.n_mistakes_ = sum(self.mistakes_)
 
 
+@declares_parameters
 class SVMSGD(_OnlineMachine):
     """The multiclass SVM by stochastic subgradient steps of size η_t = 1/(λt) (keshet2014, Sec. 2.2).
 
@@ -163,27 +148,7 @@ class SVMSGD(_OnlineMachine):
     True
     """
 
-    def __init__(
-        self,
-        kernel: str | KernelFunction = "gaussian",
-        sigma: float | str = SCALE,
-        degree: int = 3,
-        coef0: float = 1.0,
-        C: float = 1.0,
-        epochs: int = 50,
-        shuffle: bool = True,
-        random_state: int | np.random.RandomState | None = 0,
-        calibration: str | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.C = C
-        self.epochs = epochs
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.calibration = calibration
+    C: float = 1.0
 
     checks: ClassVar[Mapping[str, Check]] = {"C": Positive()}
 
@@ -197,7 +162,7 @@ class SVMSGD(_OnlineMachine):
         self.alpha_, self.objective_ = alpha[0], objectives[0]
 
     def _sweep(
-        self, K: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point], prepared: Any
+        self, K: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any
     ) -> list[Array]:
         results = []
         for train, test in folds:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
-from mcls.kernels import KernelFunction
-from mcls.machines.base import Fold, Point
+from mcls.machines.base import Folds, Points, Weights
 from mcls.machines.kernel_machine import KernelMachine
 from mcls.machines.labels import gammas_of
-from mcls.machines.weighted import ClassWeight, WeightedMachine
-from mcls.parameters import SCALE, Check, Choice, Positive
+from mcls.machines.weighted import WeightedMachine
+from mcls.parameters import Check, Choice, Positive, declares_parameters
 from mcls.solvers import one_vs_one
 
 Array = np.ndarray
@@ -21,6 +20,7 @@ Array = np.ndarray
 _COUNTS = {"votes": one_vs_one.votes, "soft": one_vs_one.soft_votes}
 
 
+@declares_parameters
 class OvOLSM(WeightedMachine, KernelMachine):
     """One least-squares classifier per pair of classes, and a vote (honeine2013, Sec. 2).
 
@@ -49,34 +49,17 @@ class OvOLSM(WeightedMachine, KernelMachine):
     array(['a', 'c'], dtype='<U1')
     """
 
+    gamma: float = 1.0
+    decision: str = "votes"
+
     checks: ClassVar[Mapping[str, Check]] = {
         "gamma": Positive(),
         "decision": Choice("decision rule", tuple(_COUNTS)),
     }
-    swept: tuple[str, ...] = ("gamma",)
-    leaves_rows_out: bool = True
+    swept = ("gamma",)
+    leaves_rows_out = True
 
-    def __init__(
-        self,
-        kernel: str | KernelFunction = "gaussian",
-        sigma: float | str = SCALE,
-        degree: int = 3,
-        coef0: float = 1.0,
-        gamma: float = 1.0,
-        class_weight: ClassWeight = None,
-        calibration: str | None = None,
-        decision: str = "votes",
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.gamma = gamma
-        self.class_weight = class_weight
-        self.calibration = calibration
-        self.decision = decision
-
-    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Weights = None) -> None:
         self.alpha_ = one_vs_one.fit_pairs(K, y, n_classes, self.gamma, w)
         self.n_classes_ = n_classes
 
@@ -84,14 +67,7 @@ class OvOLSM(WeightedMachine, KernelMachine):
         return _COUNTS[self.decision]((K @ self.alpha_).T, self.n_classes_)
 
     def _sweep(
-        self,
-        K: Array,
-        y: Array,
-        n_classes: int,
-        folds: Sequence[Fold],
-        points: Sequence[Point],
-        prepared: Any,
-        w: Array | None = None,
+        self, K: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any, w: Weights = None
     ) -> list[Array]:
         tests, count = [test for _, test in folds], _COUNTS[self.decision]
         return one_vs_one.sweep(K, y, n_classes, tests, gammas_of(points), count, w)

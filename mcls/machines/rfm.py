@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mcls.kernels import COLUMN_KERNELS, RADIAL, kernel_matrix, scale_width
-from mcls.machines.base import BaseMachine, Fold, Point, rows_per_block
+from mcls.machines.base import BaseMachine, Folds, Points, rows_per_block
 from mcls.machines.widths import WidthMixin
-from mcls.parameters import SCALE, Check, Choice, Positive, Whole
+from mcls.parameters import SCALE, Check, Choice, Positive, Whole, declares_parameters
 from mcls.solvers import lsm, nystrom
 from mcls.solvers.landmarks import draw_rows
 from mcls.solvers.metric import METRICS, outer_products, rounds, transform
@@ -31,6 +31,7 @@ _FACTORED = 8
 Wanted = Mapping[int, Mapping[float, Sequence[float]]]
 
 
+@declares_parameters
 class RFM(WidthMixin, BaseMachine):
     """OneLSM with a learned metric: distances weigh the columns, or a few directions, by what they tell.
 
@@ -89,6 +90,15 @@ class RFM(WidthMixin, BaseMachine):
     3
     """
 
+    n_rounds: int = 2
+    metric: str = "diagonal"
+    kernel: str = "gaussian"
+    sigma: float | str = SCALE
+    gamma: float = 1.0
+    solver: str = "exact"
+    n_landmarks: int = 1000
+    random_state: int = 0
+
     checks: ClassVar[Mapping[str, Check]] = {
         "n_rounds": Whole(0, as_float=True),
         "metric": Choice("metric", METRICS),
@@ -98,29 +108,7 @@ class RFM(WidthMixin, BaseMachine):
         "n_landmarks": Whole(1),
         "random_state": Whole(0),
     }
-    swept: tuple[str, ...] = ("n_rounds", "sigma", "gamma")
-
-    def __init__(
-        self,
-        n_rounds: int = 2,
-        metric: str = "diagonal",
-        kernel: str = "gaussian",
-        sigma: float | str = SCALE,
-        gamma: float = 1.0,
-        solver: str = "exact",
-        n_landmarks: int = 1000,
-        random_state: int = 0,
-        calibration: str | None = None,
-    ) -> None:
-        self.n_rounds = n_rounds
-        self.metric = metric
-        self.kernel = kernel
-        self.sigma = sigma
-        self.gamma = gamma
-        self.solver = solver
-        self.n_landmarks = n_landmarks
-        self.random_state = random_state
-        self.calibration = calibration
+    swept = ("n_rounds", "sigma", "gamma")
 
     def _fit_rows(self, X: Array, y: Array, n_classes: int) -> None:
         self._find_width(X)
@@ -166,7 +154,7 @@ class RFM(WidthMixin, BaseMachine):
         return np.concatenate([kernel(block, self.Z_fit_) @ self.alpha_ for block in blocks])
 
     def _sweep(
-        self, X: Array, y: Array, n_classes: int, folds: Sequence[Fold], points: Sequence[Point], prepared: Any
+        self, X: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any
     ) -> list[Array]:
         results = []
         for train, test in folds:

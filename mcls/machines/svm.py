@@ -3,44 +3,27 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from mcls.kernels import KernelFunction
-from mcls.machines.base import Fold, Point
+from mcls.machines.base import Folds, Points, Weights
 from mcls.machines.kernel_machine import KernelMachine
-from mcls.machines.weighted import ClassWeight, WeightedMachine
-from mcls.parameters import SCALE, Check, Positive
+from mcls.machines.weighted import WeightedMachine
+from mcls.parameters import Check, Positive, declares_parameters
 from mcls.solvers import multisvm_libsvm, multisvm_path
 
 Array = np.ndarray
 
 
+@declares_parameters
 class _SVM(WeightedMachine, KernelMachine):
     """Parameters of every machine here: the kernel's, C, tol and class_weight."""
 
-    def __init__(
-        self,
-        kernel: str | KernelFunction = "gaussian",
-        sigma: float | str = SCALE,
-        degree: int = 3,
-        coef0: float = 1.0,
-        C: float = 1.0,
-        tol: float = 1e-5,
-        class_weight: ClassWeight = None,
-        calibration: str | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.C = C
-        self.tol = tol
-        self.class_weight = class_weight
-        self.calibration = calibration
+    C: float = 1.0
+    tol: float = 1e-5
 
     checks: ClassVar[Mapping[str, Check]] = {"C": Positive(), "tol": Positive()}
 
@@ -79,7 +62,7 @@ class SVMOvA(_SVM):
     array(['a', 'c'], dtype='<U1')
     """
 
-    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Weights = None) -> None:
         self.alpha_, self.intercept_ = multisvm_libsvm.fit_one_against_all(K, y, n_classes, self.C, self.tol, w)
 
     def _scores(self, K: Array) -> Array:
@@ -118,7 +101,7 @@ class SVMOvO(_SVM):
 
     _combine = staticmethod(multisvm_libsvm.votes)
 
-    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Weights = None) -> None:
         self.alpha_, self.intercept_ = multisvm_libsvm.fit_pairs(K, y, n_classes, self.C, self.tol, w)
         self.n_classes_ = n_classes
 
@@ -150,6 +133,7 @@ class SVMDAG(SVMOvO):
     _combine = staticmethod(multisvm_libsvm.dag)
 
 
+@declares_parameters
 class WestonWatkins(_SVM):
     """The multiclass SVM of Weston & Watkins: one problem for all classes, every wrong class pays its own slack.
 
@@ -197,24 +181,12 @@ class WestonWatkins(_SVM):
     True
     """
 
-    swept: tuple[str, ...] = ("C",)
+    tol: float = 1e-7
+
+    swept = ("C",)
     _loss = "weston-watkins"
 
-    def __init__(
-        self,
-        kernel: str | KernelFunction = "gaussian",
-        sigma: float | str = SCALE,
-        degree: int = 3,
-        coef0: float = 1.0,
-        C: float = 1.0,
-        tol: float = 1e-7,
-        class_weight: ClassWeight = None,
-        calibration: str | None = None,
-    ) -> None:
-        super().__init__(kernel, sigma, degree, coef0, C, tol, class_weight)
-        self.calibration = calibration
-
-    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Weights = None) -> None:
         price = self.C * (np.ones(len(y)) if w is None else w)
         solution = multisvm_path.MultiSVM(K, y, n_classes, self._loss, self.tol).finished(price)
         self.alpha_ = solution.A
@@ -231,14 +203,7 @@ class WestonWatkins(_SVM):
         return K @ self.alpha_
 
     def _sweep(
-        self,
-        K: Array,
-        y: Array,
-        n_classes: int,
-        folds: Sequence[Fold],
-        points: Sequence[Point],
-        prepared: Any,
-        w: Array | None = None,
+        self, K: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any, w: Weights = None
     ) -> list[Array]:
         prices = [float(point["C"]) for point in points]
         return multisvm_path.sweep(K, y, n_classes, folds, prices, self._loss, self.tol, w)

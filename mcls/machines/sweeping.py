@@ -9,19 +9,22 @@ import numpy as np
 
 Array = np.ndarray
 Fold = tuple[Array, Array]  # (train, test) row indices
+Folds = Sequence[Fold]
 Point = Mapping[str, Any]  # values of some parameters
+Points = Sequence[Point]
+Weights = Array | None  # (n,) of rows in training; None: each counts once
 Found = TypeVar("Found")
 
 
 class SharedFolds(list[Fold]):
     """Folds that are swept at one kernel after another: what follows from them alone is found once."""
 
-    def __init__(self, folds: Sequence[Fold]) -> None:
+    def __init__(self, folds: Folds) -> None:
         super().__init__(folds)
         self.known: dict[Hashable, Any] = {}
 
 
-def found_once(folds: Sequence[Fold], key: Hashable, find: Callable[[], Found]) -> Found:
+def found_once(folds: Folds, key: Hashable, find: Callable[[], Found]) -> Found:
     """What ``find`` gives, from memory if the folds are shared and it is known there by its key."""
     if not isinstance(folds, SharedFolds):
         return find()
@@ -31,9 +34,7 @@ def found_once(folds: Sequence[Fold], key: Hashable, find: Callable[[], Found]) 
     return found
 
 
-def distinct(
-    folds: Sequence[Fold], n: int, leaves_rows_out: bool
-) -> tuple[list[Fold], list[tuple[int, Array | None]]]:
+def distinct(folds: Folds, n: int, leaves_rows_out: bool) -> tuple[list[Fold], list[tuple[int, Array | None]]]:
     """Training sets, each once, with the rows to score; and where the scores of each fold are among them.
 
     Nested cross-validation tests several folds of rows on machines that learn from the same rows. A machine that
@@ -64,6 +65,11 @@ def distinct(
     return learned, places
 
 
+def in_places(found: Sequence[Array], places: Sequence[tuple[int, Array | None]]) -> list[Array]:
+    """The scores of each fold from those of the training sets, with the places that ``distinct`` gives."""
+    return [found[k] if at is None else found[k].take(at, axis=1) for k, at in places]
+
+
 class SameClasses(NamedTuple):
     """Folds whose training rows hold the same classes."""
 
@@ -73,7 +79,7 @@ class SameClasses(NamedTuple):
     codes: Array  # (n,) the classes as 0..ℓ'−1
 
 
-def by_classes(folds: Sequence[Fold], y: Array, n_classes: int) -> list[SameClasses]:
+def by_classes(folds: Folds, y: Array, n_classes: int) -> list[SameClasses]:
     """The folds in groups that train on the same classes, each a problem of its own with fewer classes.
 
     A class that no training row of a group has is one of rows that are left out. What these are called does not matter
@@ -91,13 +97,20 @@ def by_classes(folds: Sequence[Fold], y: Array, n_classes: int) -> list[SameClas
     return made
 
 
+def among_all(scores: Array, present: Array, n_classes: int) -> Array:
+    """Scores (points, m, ℓ) from those (points, m, ℓ') of the classes present; the others score −∞."""
+    made = np.full((*scores.shape[:2], n_classes), -np.inf)
+    made[:, :, present] = scores
+    return made
+
+
 def refit(
     machine: Any,
     A: Array,
     y: Array,
     n_classes: int,
     fold: Fold,
-    points: Sequence[Point],
+    points: Points,
     sample_weight: Array | None = None,
 ) -> Array:
     """Scores (points, |test|, ℓ) of a fold by brute force, one fit per point: what shortcuts are tested against."""
@@ -110,12 +123,12 @@ def refit(
         return scores
     for i, point in enumerate(points):
         fitted = machine.at(point, present, n_classes)
-        weights = fitted.training_weights(codes, present.tolist(), of_train)
+        weights = fitted.training_weights(codes, range(len(present)), of_train)
         scores[i][:, present] = fitted._learn_and_score(A, codes, len(present), train, test, *weights)
     return scores
 
 
-def point_groups(points: Sequence[Point], swept: Sequence[str]) -> Iterator[tuple[dict[str, Any], list[int]]]:
+def point_groups(points: Points, swept: Sequence[str]) -> Iterator[tuple[dict[str, Any], list[int]]]:
     """What is not swept, and the indices of the points that share these values of it."""
     groups: dict[str, tuple[dict[str, Any], list[int]]] = {}
     for i, point in enumerate(points):

@@ -5,30 +5,32 @@ f(x) = Σⱼ βⱼ yⱼ κ(xⱼ, x)   (10),   class of x: arg max_y yᵀf(x)   (
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
 from mcls.errors import McLsError
-from mcls.kernels import KernelFunction
-from mcls.machines.base import Fold, Point
+from mcls.machines.base import Folds, Points, Weights
 from mcls.machines.labels import LabelMachine, decide, gammas_of
-from mcls.machines.weighted import ClassWeight, WeightedMachine
-from mcls.parameters import SCALE, Check, Choice, Flag, Positive
+from mcls.machines.weighted import WeightedMachine
+from mcls.parameters import Check, Choice, Flag, Positive, declares_parameters
 from mcls.solvers import vector, vosvm
 from mcls.solvers.qp import SOLVERS
 
 Array = np.ndarray
 
 
+@declares_parameters
 class VectorMachine(WeightedMachine, LabelMachine):
     """What the vector-output machines share: scores from β (n,) and, with a bias, b (p,)."""
 
-    bias: bool = False  # a parameter of the machines that have one
+    labelbook: str | Array = "alignment"
+
+    bias = False  # a parameter of the machines that have one
     _signed = True  # whether coefficients may be negative
 
-    sees_labels: ClassVar[Literal["one-per-class", "gram", "vectors"]] = "gram"
+    sees_labels = "gram"
 
     @property
     def swept(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -39,12 +41,12 @@ class VectorMachine(WeightedMachine, LabelMachine):
         g = vector.class_values(K, self.beta_, self.y_codes_, self.labels_.shape[1])
         return decide(g, self.labels_, self.label_gram_, self.decision, getattr(self, "bias_", None))
 
-    def _begin(self, y: Array, n_classes: int, w: Array | None) -> None:
+    def _begin(self, y: Array, n_classes: int, w: Weights) -> None:
         self._set_labels(y, n_classes, w)
         self.y_codes_ = y
         self.__dict__.pop("bias_", None)  # of an earlier fit, with other parameters
 
-    def _labels(self, y: Array, n_classes: int, w: Array | None = None) -> tuple[Array, Array]:
+    def _labels(self, y: Array, n_classes: int, w: Weights = None) -> tuple[Array, Array]:
         """Label vectors and their Gram matrix; refused where the bias leaves nothing to learn with them."""
         B, L = super()._labels(y, n_classes, w)
         if self._constrained:
@@ -67,6 +69,7 @@ class VectorMachine(WeightedMachine, LabelMachine):
         return [decide(g, B, L, self.decision, biases[:, k, None, :]) for k, g in enumerate(values)]
 
 
+@declares_parameters
 class VoRLS(VectorMachine):
     """Vector-output regularised least squares (honeine2013, Sec. 4.1; noumir2011).
 
@@ -100,55 +103,23 @@ class VoRLS(VectorMachine):
     array(['a', 'c'], dtype='<U1')
     """
 
-    def __init__(
-        self,
-        regularizer: str = "beta",
-        kernel: str | KernelFunction = "gaussian",
-        sigma: float | str = SCALE,
-        degree: int = 3,
-        coef0: float = 1.0,
-        gamma: float = 1.0,
-        labelbook: str | Array = "alignment",
-        label_kernel: str = "linear",
-        label_sigma: float = 1.0,
-        decision: str = "max",
-        class_weight: ClassWeight = None,
-        calibration: str | None = None,
-    ) -> None:
-        self.regularizer = regularizer
-        self.kernel = kernel
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.gamma = gamma
-        self.labelbook = labelbook
-        self.label_kernel = label_kernel
-        self.label_sigma = label_sigma
-        self.decision = decision
-        self.class_weight = class_weight
-        self.calibration = calibration
+    regularizer: str = "beta"
 
     checks: ClassVar[Mapping[str, Check]] = {"regularizer": Choice("regularizer", ("beta", "f"))}
 
-    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Weights = None) -> None:
         self._begin(y, n_classes, w)
         self.beta_ = vector.fit_rls(K, y, self.label_gram_, self.gamma, self.regularizer, w)
 
     def _sweep(
-        self,
-        K: Array,
-        y: Array,
-        n_classes: int,
-        folds: Sequence[Fold],
-        points: Sequence[Point],
-        prepared: Any,
-        w: Array | None = None,
+        self, K: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any, w: Weights = None
     ) -> list[Array]:
         B, L = self._labels(y, n_classes)
         values = vector.sweep_rls(K, y, L, folds, gammas_of(points), self.regularizer, w)
         return self._decide_folds(values, None, B, L)
 
 
+@declares_parameters
 class VoLSSVM(VectorMachine):
     """Vector-output least-squares SVM: one linear system for all the classes (honeine2013, Sec. 4.2).
 
@@ -184,35 +155,9 @@ class VoLSSVM(VectorMachine):
     array(['a', 'c'], dtype='<U1')
     """
 
-    leaves_rows_out: bool = True
+    bias: bool = False
 
-    def __init__(
-        self,
-        bias: bool = False,
-        kernel: str | KernelFunction = "gaussian",
-        sigma: float | str = SCALE,
-        degree: int = 3,
-        coef0: float = 1.0,
-        gamma: float = 1.0,
-        labelbook: str | Array = "alignment",
-        label_kernel: str = "linear",
-        label_sigma: float = 1.0,
-        decision: str = "max",
-        class_weight: ClassWeight = None,
-        calibration: str | None = None,
-    ) -> None:
-        self.bias = bias
-        self.kernel = kernel
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.gamma = gamma
-        self.labelbook = labelbook
-        self.label_kernel = label_kernel
-        self.label_sigma = label_sigma
-        self.decision = decision
-        self.class_weight = class_weight
-        self.calibration = calibration
+    leaves_rows_out = True
 
     checks: ClassVar[Mapping[str, Check]] = {"bias": Flag()}
 
@@ -220,7 +165,7 @@ class VoLSSVM(VectorMachine):
         super()._check_together()
         self._refuse_bias_with_label_kernel()
 
-    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Weights = None) -> None:
         self._begin(y, n_classes, w)
         if self.bias:
             self.beta_, self.bias_ = vector.fit_lssvm_bias(K, y, self.labels_, self.gamma, w)
@@ -228,20 +173,14 @@ class VoLSSVM(VectorMachine):
             self.beta_ = vector.fit_lssvm(K, y, self.label_gram_, self.gamma, w)
 
     def _sweep(
-        self,
-        K: Array,
-        y: Array,
-        n_classes: int,
-        folds: Sequence[Fold],
-        points: Sequence[Point],
-        prepared: Any,
-        w: Array | None = None,
+        self, K: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any, w: Weights = None
     ) -> list[Array]:
         B, L = self._labels(y, n_classes)
         tests, gammas = [test for _, test in folds], gammas_of(points)
         return self._decide_folds(*vector.sweep_lssvm(K, y, B, L, tests, gammas, self.bias, w), B, L)
 
 
+@declares_parameters
 class VoSVM(VectorMachine):
     """Vector-output SVM: one sparse quadratic programme for all the classes (honeine2013, Sec. 4.3).
 
@@ -297,45 +236,14 @@ class VoSVM(VectorMachine):
     True
     """
 
-    _signed = False
+    bias: bool = False
+    constraint: str = "exact"
+    averaged: str = "support"
+    unit_labels: bool = False
+    solver: str = "osqp"
+    tol: float = 1e-6
 
-    def __init__(
-        self,
-        bias: bool = False,
-        solver: str = "osqp",
-        tol: float = 1e-6,
-        kernel: str | KernelFunction = "gaussian",
-        sigma: float | str = SCALE,
-        degree: int = 3,
-        coef0: float = 1.0,
-        gamma: float = 1.0,
-        labelbook: str | Array = "alignment",
-        label_kernel: str = "linear",
-        label_sigma: float = 1.0,
-        decision: str = "max",
-        class_weight: ClassWeight = None,
-        calibration: str | None = None,
-        constraint: str = "exact",
-        averaged: str = "support",
-        unit_labels: bool = False,
-    ) -> None:
-        self.bias = bias
-        self.constraint = constraint
-        self.averaged = averaged
-        self.unit_labels = unit_labels
-        self.solver = solver
-        self.tol = tol
-        self.kernel = kernel
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.gamma = gamma
-        self.labelbook = labelbook
-        self.label_kernel = label_kernel
-        self.label_sigma = label_sigma
-        self.decision = decision
-        self.class_weight = class_weight
-        self.calibration = calibration
+    _signed = False
 
     checks: ClassVar[Mapping[str, Check]] = {
         "bias": Flag(),
@@ -356,14 +264,14 @@ class VoSVM(VectorMachine):
     def _constrained(self) -> bool:
         return self.bias and self.constraint == "exact"
 
-    def _labels(self, y: Array, n_classes: int, w: Array | None = None) -> tuple[Array, Array]:
+    def _labels(self, y: Array, n_classes: int, w: Weights = None) -> tuple[Array, Array]:
         B, L = super()._labels(y, n_classes, w)
         if self.unit_labels:
             B = B / np.linalg.norm(B, axis=0)
             L = B.T @ B
         return B, L
 
-    def _fit(self, K: Array, y: Array, n_classes: int, w: Array | None = None) -> None:
+    def _fit(self, K: Array, y: Array, n_classes: int, w: Weights = None) -> None:
         self._begin(y, n_classes, w)
         B, L = self.labels_, self.label_gram_
         how = self.constraint, self.averaged
@@ -376,14 +284,7 @@ class VoSVM(VectorMachine):
         self.n_support_ = np.bincount(y[self.support_], minlength=n_classes)
 
     def _sweep(
-        self,
-        K: Array,
-        y: Array,
-        n_classes: int,
-        folds: Sequence[Fold],
-        points: Sequence[Point],
-        prepared: Any,
-        w: Array | None = None,
+        self, K: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any, w: Weights = None
     ) -> list[Array]:
         B, L = self._labels(y, n_classes)
         how = self.constraint, self.averaged

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from mcls.kernels import RADIAL, scale_width
-from mcls.machines.sweeping import Fold, Point
+from mcls.machines.sweeping import Folds, Points
 from mcls.parameters import SCALE, Check, WordOr, width
 
 Array = np.ndarray
@@ -47,7 +47,7 @@ class WidthMixin:
         return machine
 
     def sweep_at_own_widths(
-        self, X: Array, D2: Array, y: Array, folds: Sequence[Fold], points: Sequence[Point], **settings: Any
+        self, X: Array, D2: Array, y: Array, folds: Folds, points: Points, **settings: Any
     ) -> list[Array]:
         """What ``sweep`` gives where the training rows of each fold have a width, and so a kernel matrix, of their own.
 

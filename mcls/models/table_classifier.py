@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ def _gives_probabilities(classifier: TableClassifier) -> bool:
     return classifier.model_.has_probabilities
 
 
+@dataclass(eq=False, repr=False)
 class TableClassifier(ClassifierMixin, BaseEstimator):
     """A classifier for a data frame as it comes: columns of numbers, texts, categories, truth values and dates.
 
@@ -88,42 +90,28 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
     ['apple', 'kiwi']
     """
 
-    def __init__(
-        self,
-        machine: str = BEST,
-        grid: Any = "auto",
-        *,
-        folds: Any = 10,
-        seed: int = 0,
-        nested: bool = False,
-        groups: Any = EQUAL_ROWS,
-        metric: str = "error",
-        class_weight: str | None = None,
-        calibration: str | None = "auto",
-        scaling: str | None = None,
-        drop: Sequence[str] = (),
-        keep: Sequence[str] = (),
-        categorical: Sequence[str] = (),
-        ordinal: Sequence[str] = (),
-        missing: str = "refuse",
-        strict: bool = False,
-    ) -> None:
-        self.machine = machine
-        self.grid = grid
-        self.folds = folds
-        self.seed = seed
-        self.nested = nested
-        self.groups = groups
-        self.metric = metric
-        self.class_weight = class_weight
-        self.calibration = calibration
-        self.scaling = scaling
-        self.drop = drop
-        self.keep = keep
-        self.categorical = categorical
-        self.ordinal = ordinal
-        self.missing = missing
-        self.strict = strict
+    machine: str = BEST
+    grid: Any = "auto"
+    _: KW_ONLY
+    folds: Any = 10
+    seed: int = 0
+    nested: bool = False
+    groups: Any = EQUAL_ROWS
+    metric: str = "error"
+    class_weight: str | None = None
+    calibration: str | None = "auto"
+    scaling: str | None = None
+    drop: Sequence[str] = ()
+    keep: Sequence[str] = ()
+    categorical: Sequence[str] = ()
+    ordinal: Sequence[str] = ()
+    missing: str = "refuse"
+    strict: bool = False
+
+    @property
+    def calibrates_itself(self) -> bool:
+        """Whether a fit calibrates the probabilities by its out-of-fold scores: nobody else then has to."""
+        return self.calibration is not None
 
     def fit(self, X: Any, y: Any) -> TableClassifier:
         """Choose the parameters and fit.

@@ -343,7 +343,7 @@ def test_vo_rls_f_with_its_ridge_is_the_minimum_norm_answer_of_a_singular_system
     """On duplicated rows G + γH is singular; the ridge picks an answer whose scores do not feel it."""
     X, y = load("iris")
     X, y = np.repeat(X[::5], 2, axis=0), np.repeat(y[::5], 2)
-    scores = VoRLS("f", sigma=1.0, gamma=0.5).fit(X, y)._class_scores(X)
-    halves = VoRLS("f", sigma=1.0, gamma=0.25).fit(X[::2], y[::2])._class_scores(X)
+    scores = VoRLS(regularizer="f", sigma=1.0, gamma=0.5).fit(X, y)._class_scores(X)
+    halves = VoRLS(regularizer="f", sigma=1.0, gamma=0.25).fit(X[::2], y[::2])._class_scores(X)
     # Doubling every row doubles the data term: γ and half of it give one and the same function.
     assert np.allclose(scores, halves, atol=1e-6)

@@ -14,7 +14,7 @@ from mcls.evaluation.scaling import to_range
 from mcls.kernels import kernel_matrix
 from mcls.machines.kernel_machine import KernelMachine
 from mcls.machines.lsm import OneLSM
-from mcls.machines.olc import OLCLSSVM, RLSC
+from mcls.machines.olc import RLSC
 from mcls.machines.olc_lsm import OLCOneLSM
 from mcls.machines.pairwise import OvOLSM
 from mcls.machines.vector import VoLSSVM, VoRLS, VoSVM
@@ -30,11 +30,11 @@ LEAVE_OUT = [
     RLSC(),
     LSSVM(),
 ]
-OTHERS = [VoRLS(), VoRLS("f"), VoSVM(solver="active-set"), OLCOneLSM()]
+OTHERS = [VoRLS(), VoRLS(regularizer="f"), VoSVM(solver="active-set"), OLCOneLSM()]
 
 
 def points(machine, values=GAMMAS):
-    name = "lambda1" if isinstance(machine, RLSC | OLCLSSVM) else "gamma"
+    name = "lambda1" if isinstance(machine, RLSC | LSSVM) else "gamma"
     return [{name: value} for value in values]
 
 
@@ -199,7 +199,7 @@ def test_indefinite_kernels_are_swept_right_at_every_gamma(machine, kernel, n):
 
 
 @pytest.mark.parametrize(
-    "machine", [VoRLS(), VoRLS("f"), LSSVM(), RLSC(), OneLSM(), OvOLSM(), VoLSSVM()], ids=repr
+    "machine", [VoRLS(), VoRLS(regularizer="f"), LSSVM(), RLSC(), OneLSM(), OvOLSM(), VoLSSVM()], ids=repr
 )
 @pytest.mark.parametrize("name", ["iris", "wine", "glass"])
 @pytest.mark.parametrize("kernel", ["linear", "polynomial"])
@@ -217,7 +217,7 @@ def test_leaving_out_the_largest_row_does_not_cancel(regularizer):
     X, y = glass()
     X[0] *= 1e6  # K·K is the square of this row and hardly anything else
     K = kernel_matrix(X, kernel="linear")
-    machine = VoRLS(regularizer)
+    machine = VoRLS(regularizer=regularizer)
     assert labels_that_differ(machine, K, y, stratified_folds(y, 4, seed=0), points(machine)) == 0
 
 

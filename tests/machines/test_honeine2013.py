@@ -91,7 +91,14 @@ def test_corollary_6_and_theorem_5_on_real_data(name):
         assert np.array_equal(predictions[0], other)
 
 
-VECTOR = [VoRLS(), VoRLS("f"), VoLSSVM(), VoLSSVM(bias=True), VoSVM(solver="active-set"), VoSVM(bias=True)]
+VECTOR = [
+    VoRLS(),
+    VoRLS(regularizer="f"),
+    VoLSSVM(),
+    VoLSSVM(bias=True),
+    VoSVM(solver="active-set"),
+    VoSVM(bias=True),
+]
 
 
 @pytest.mark.parametrize("machine", VECTOR, ids=repr)
@@ -111,7 +118,12 @@ def test_consistency_is_alignment_when_gamma_is_rescaled(name):
     X, y = load(name)
     ell = y.max() + 1
     c2 = ell / (ell - 1)  # consistency = √(ℓ/(ℓ−1)) · alignment
-    cases = [(VoLSSVM(), 1 / c2), (VoSVM(solver="active-set"), 1 / c2), (VoRLS("beta"), c2), (VoRLS("f"), 1.0)]
+    cases = [
+        (VoLSSVM(), 1 / c2),
+        (VoSVM(solver="active-set"), 1 / c2),
+        (VoRLS(regularizer="beta"), c2),
+        (VoRLS(regularizer="f"), 1.0),
+    ]
     for machine, factor in cases:
         machine.set_params(sigma=0.5)
         alignment = machine.set_params(labelbook="alignment", gamma=0.7).fit(X, y)._class_scores(X)
@@ -131,7 +143,7 @@ def test_scalar_labels_make_the_vector_machines_ridge_regression(problem):
     ridge = Ridge(alpha=gamma, fit_intercept=False).fit(X, target).predict(Z)
     scalar = {"kernel": "linear", "labelbook": [[-1.0, 1.0]]}
     lssvm = VoLSSVM(gamma=1 / gamma, **scalar).fit(X, y)
-    rls_f = VoRLS("f", gamma=gamma, **scalar).fit(X, y)
+    rls_f = VoRLS(regularizer="f", gamma=gamma, **scalar).fit(X, y)
     for machine in (lssvm, rls_f):
         assert np.allclose(machine.decision_function(Z) / 2, ridge, atol=1e-5, rtol=1e-5)
 
@@ -142,7 +154,7 @@ def test_vo_rls_beta_differs_from_ridge_regression_by_its_penalty():
     X, y = X[50:], y[50:] - 1
     t = np.where(y == 1, 1.0, -1.0)
     K = kernel_matrix(X, sigma=0.5)
-    beta = VoRLS("beta", sigma=0.5, gamma=1.0, labelbook=[[-1.0, 1.0]]).fit(X, y).beta_
+    beta = VoRLS(regularizer="beta", sigma=0.5, gamma=1.0, labelbook=[[-1.0, 1.0]]).fit(X, y).beta_
     ridge = VoLSSVM(sigma=0.5, gamma=1.0, labelbook=[[-1.0, 1.0]]).fit(X, y).beta_
 
     def loss(b):
@@ -160,7 +172,7 @@ def test_vo_rls_minimises_its_objective(regularizer, book):
     """The gradient of (12) or (15), written out from f itself and not from G, vanishes at β."""
     X, y = load("wine")
     gamma, K = 0.3, kernel_matrix(X, sigma=1.0)
-    machine = VoRLS(regularizer, sigma=1.0, gamma=gamma, labelbook=book).fit(X, y)
+    machine = VoRLS(regularizer=regularizer, sigma=1.0, gamma=gamma, labelbook=book).fit(X, y)
     Y = machine.labels_[:, y]  # (p, n)
     F = (Y * machine.beta_) @ K  # f at the training points, (p, n)
     penalty = machine.beta_ if regularizer == "beta" else np.einsum("pj,pj->j", Y, F)
@@ -268,7 +280,7 @@ def test_ovo_is_the_vote_of_pairwise_machines():
 
 def test_label_kernel_and_fisher_coding_are_options():
     X, y = load("glass")
-    for machine in (OneLSM(), VoLSSVM(), VoRLS("f")):
+    for machine in (OneLSM(), VoLSSVM(), VoRLS(regularizer="f")):
         for options in ({"label_kernel": "gaussian", "label_sigma": 0.7}, {"labelbook": "fisher"}):
             score = machine.set_params(sigma=0.5, gamma=0.5, **options).fit(X, y).score(X, y)
             assert score > 0.6

@@ -59,6 +59,19 @@ def test_folds_that_lack_a_class_are_not_refitted(rare, monkeypatch):
     assert len(refitted) <= lacking // 3  # a training set by itself is as quickly fitted as swept
 
 
+@pytest.mark.parametrize("weights", [{4: 3.0}, {0: 0.5, 1: 2.0, 2: 1.0, 3: 4.0, 4: 3.0}])
+@pytest.mark.parametrize("engine", ["fast", "refit"])
+def test_weights_of_classes_are_kept_where_a_fold_lacks_some(engine, weights, rare):
+    X, y, folds = rare
+    K = gaussian(squared_distances(X), 1.0)
+    by_class, plain = (MACHINES["oneLSM"].create(gamma=0.5, class_weight=of) for of in (weights, None))
+    w = np.array([weights.get(c, 1.0) for c in y.tolist()])
+    ours = by_class.sweep(K, y, folds, [{}], n_classes=len(COUNTS), engine=engine)
+    theirs = plain.sweep(K, y, folds, [{}], n_classes=len(COUNTS), engine="refit", sample_weight=w)
+    for mine, other in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(mine, other, rtol=1e-6, atol=1e-9)
+
+
 def test_a_fold_with_one_class_has_one_answer():
     y = np.array([0, 0, 0, 1, 1, 2])
     K = np.eye(6)
