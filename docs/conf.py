@@ -44,6 +44,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "show_memory": False,
     "download_all_examples": False,
+    "write_computation_times": False,
     "abort_on_example_error": True,
     "reset_modules": (),
 }
@@ -55,10 +56,10 @@ html_context = {"default_mode": "auto"}
 html_theme_options = {
     "navigation_with_keys": False,
     "show_toc_level": 2,
-    "header_links_before_dropdown": 6,
     "secondary_sidebar_items": ["page-toc"],
 }
-html_sidebars = {"changelog": [], "security": []}
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 
 
 def setup(app):

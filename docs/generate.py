@@ -119,7 +119,8 @@ def command_line() -> str:
     """Every command with its help, arguments and options, as typer knows them."""
     root = typer.main.get_command(cli)
     text = heading("Command-line reference")
-    text += f"{root.help}\n\nEvery command answers to ``--help``; ``mcls --debug`` shows where an error arose.\n\n"
+    text += f"{_help(root.help or '')}\n\n"
+    text += "Every command answers to ``--help``; ``mcls --debug`` shows where an error arose.\n\n"
     return text + "".join(_command(command, f"mcls {name}", "-") for name, command in _members(root))
 
 
@@ -128,12 +129,13 @@ def _members(group: Any) -> list[tuple[str, Any]]:
 
 
 def _command(command: Any, path: str, line: str) -> str:
-    text = heading(path, line) + f"{_help(command.help or '')}\n\n"
+    told = f"{_help(command.help or '')}\n\n"
     if getattr(command, "commands", None):
-        return text + "".join(_command(sub, f"{path} {name}", "~") for name, sub in _members(command))
+        members = [_command(sub, f"{path} {name}", "~") for name, sub in _members(command)]
+        return "".join([heading(path, line), told, *members])
     context = typer.Context(command, info_name=path)
     usage = " ".join(command.collect_usage_pieces(context))
-    text += f".. code-block:: text\n\n   {path} {usage}\n\n"
+    text = heading(path, line) + f".. code-block:: text\n\n   {path} {usage}\n\n{told}"
     rows = []
     for parameter in command.params:
         record = parameter.get_help_record(context)

@@ -27,7 +27,14 @@ class Engine(StrEnum):
 
 Jobs = Annotated[
     int,
-    typer.Option("-j", "--jobs", min=0, metavar="N", help="Processes; 0 means one per core.", show_default="0"),
+    typer.Option(
+        "-j",
+        "--jobs",
+        min=0,
+        metavar="N",
+        help="Processes; 0, the default, means one per core.",
+        show_default=False,
+    ),
 ]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of results.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Compute everything, whatever is there.")]

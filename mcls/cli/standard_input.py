@@ -38,7 +38,7 @@ def from_standard_input(context: typer.Context, path: Path) -> Path:
         return path
     try:
         folder = _make_folder(context)
-        spooled = folder / "standard-input"
+        spooled = folder / "standard input"
         with open(spooled, "wb") as kept:
             written = 0
             while piece := os.read(sys.stdin.fileno(), 2**20):
@@ -54,7 +54,7 @@ def from_standard_input(context: typer.Context, path: Path) -> Path:
         ) from None
     with open(spooled, "rb") as kept:
         packed = kept.read(2) == b"\x1f\x8b"
-    return spooled.rename(folder / "standard-input.gz") if packed else spooled
+    return spooled.rename(folder / "standard input.gz") if packed else spooled
 
 
 def tables_from_standard_input(context: typer.Context, paths: list[Path]) -> list[Path]:
@@ -64,7 +64,7 @@ def tables_from_standard_input(context: typer.Context, paths: list[Path]) -> lis
 
 def in_words(text: str) -> str:
     """A message in which standard input is called that, and not by the file that keeps it."""
-    return re.sub(rf"\S*{_PREFIX}\w+[/\\]standard-input(\.gz)?", "standard input", text)
+    return re.sub(rf"\S*{_PREFIX}\w+[/\\]standard input(\.gz)?", "standard input", text)
 
 
 def _make_folder(context: typer.Context) -> Path:

@@ -15,7 +15,7 @@ from tests.command import piped
 
 QUICK = ("--machine", "oneLSM", "--grid", "sigma=1,gamma=1", "--no-nested")
 TABLE = b"a,b,kind\n" + b"".join(
-    b"%d,%d,%s\n" % (i * 7 % 31, i * i % 7, b"xy"[i % 2 : i % 2 + 1]) for i in range(30)
+    b"%d,%d,%s\n" % (i * 7 % 13, i * i % 7, b"xy"[i % 2 : i % 2 + 1]) for i in range(30)
 )
 
 
@@ -35,7 +35,7 @@ def test_nothing_is_left_of_a_command_that_is_ended(number, spool):
         process.stdin.write(TABLE)
         process.stdin.flush()  # more could come, so the command waits
         deadline = time.monotonic() + 60
-        while not (kept := list(spool.glob("mcls-input-*/standard-input"))) and time.monotonic() < deadline:
+        while not (kept := list(spool.glob("mcls-input-*/standard input"))) and time.monotonic() < deadline:
             time.sleep(0.05)
         assert kept
         time.sleep(0.1)
@@ -63,3 +63,11 @@ def test_what_another_command_still_reads_stays(spool):
     os.close(lock)
     standard_input._clear_left_behind()
     assert not folder.exists()
+
+
+def test_notes_call_it_standard_input(tmp_path):
+    latin = TABLE.replace(b"a,b,kind", "größe,b,kind".encode("latin-1"))
+    done = piped("fit", "-", "-o", tmp_path / "m.mcls", *QUICK, given=latin)
+    assert done.returncode == 0, done.stderr
+    assert "note: standard input is not UTF-8" in done.stderr.decode()
+    assert b"standard-input" not in done.stdout + done.stderr
