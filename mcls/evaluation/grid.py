@@ -14,7 +14,7 @@ from copy import copy
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from sklearn.base import clone
@@ -32,9 +32,6 @@ from mcls.machines.foreign import as_machine
 from mcls.machines.sweeping import SharedFolds
 from mcls.parameters import SCALE
 from mcls.threads import blas_threads, shared_by
-
-if TYPE_CHECKING:
-    pass
 
 Array = np.ndarray
 Item = TypeVar("Item")

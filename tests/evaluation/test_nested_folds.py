@@ -21,6 +21,7 @@ from mcls.machines.lsm import OneLSM
 from mcls.machines.registry import MACHINES
 from mcls.packing import unpack
 from mcls.solvers import inverse, spectrum
+from tests.evaluation.by_hand import GRID
 
 # Every machine whose sweep is more than one fit per fold and point, bias or not.
 SHORTCUTS = [
@@ -93,15 +94,6 @@ def test_every_label_equals_brute_force_on_yeast(machine):
 
 
 # The choice and the judgement -------------------------------------------------------------------------------------
-
-GRID = {"gamma": [0.25, 4.0], "sigma": [0.25, 1.0, 4.0]}
-SMOOTHER = {"gamma": 1, "sigma": 1}
-
-
-@pytest.fixture(scope="module")
-def task():
-    iris = load_dataset("iris")
-    return Task(OneLSM(), iris.X[::2], iris.y[::2], grid=GRID, smoother=SMOOTHER)
 
 
 @pytest.mark.parametrize("scaling", ["dataset", "fold"])
