@@ -3,6 +3,7 @@
 import pytest
 
 import mcls
+from mcls.data import blocks, parts
 from mcls.models.fitting import fit_table
 from mcls.resources import datasets_dir
 from tests.models.large import made_up
@@ -34,3 +35,9 @@ def table(tmp_path_factory):
 @pytest.fixture(scope="module")
 def fitted():
     return fit_table(datasets_dir() / "iris.csv", "class", grid={"gamma": [0.1, 1.0], "sigma": [1.0]}, folds=5)
+
+
+@pytest.fixture
+def small_pieces(monkeypatch):
+    monkeypatch.setattr(parts, "PIECE_ROWS", 150)
+    monkeypatch.setattr(blocks, "BLOCK_ROWS", 64)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mcls import OneLSM
-from mcls.data import blocks, parts, statistics
+from mcls.data import parts, statistics
 from mcls.data.encoder import Reading
 from mcls.data.encoding import read_values
 from mcls.data.tables import read_table
@@ -20,11 +20,7 @@ from mcls.models.streaming import is_training_table
 from mcls.solvers import lsm, nystrom
 from tests.models.large import MACHINE, fit, made_up
 
-
-@pytest.fixture(autouse=True)
-def small_pieces(monkeypatch):
-    monkeypatch.setattr(parts, "PIECE_ROWS", 150)
-    monkeypatch.setattr(blocks, "BLOCK_ROWS", 64)
+pytestmark = pytest.mark.usefixtures("small_pieces")
 
 
 def encoded(path, model):

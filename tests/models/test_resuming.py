@@ -6,6 +6,8 @@ from mcls.models import large
 from mcls.models.saving import dump
 from tests.models.large import fit
 
+pytestmark = pytest.mark.usefixtures("small_pieces")
+
 
 def test_an_interrupted_fit_goes_on_and_ends_in_the_same_bytes(table, tmp_path, monkeypatch):
     whole = dump(fit(table).model)
