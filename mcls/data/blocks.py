@@ -22,7 +22,7 @@ from mcls.data.arrow import as_numbers, as_texts, read_batches
 from mcls.data.cells import MISSING, is_missing, parse_number, parse_numbers, plain_code
 from mcls.data.formats import TableFormat
 from mcls.data.parts import Parts, Piece
-from mcls.data.scanning import Cell
+from mcls.data.scanning import TextCell
 from mcls.data.tables import Column, NumberColumn, text_column
 from mcls.errors import McLsError
 
@@ -47,7 +47,7 @@ class Block(NamedTuple):
 class NotNumbers(Exception):  # noqa: N818  (told to whoever reads on, not to the user)
     """A column that held numbers so far has a cell of text."""
 
-    def __init__(self, column: str, cell: Cell) -> None:
+    def __init__(self, column: str, cell: TextCell) -> None:
         super().__init__(column, cell)
         self.column, self.cell = column, cell
 
@@ -75,7 +75,7 @@ def _column(parts: Parts, name: str, cells: Any, start: int) -> Column:
             odd = np.array([value is None for value in known], dtype=bool)
             if odd.any():
                 at = int(np.flatnonzero(odd[codes] & (codes >= 0))[0])
-                raise NotNumbers(name, Cell(start + at, texts[codes[at]]))
+                raise NotNumbers(name, TextCell(start + at, texts[codes[at]]))
             values = np.append(np.array(known, dtype=float), np.nan)[codes]
         return NumberColumn(name, values)
     codes, texts = _coded(cells)

@@ -11,7 +11,7 @@ import numpy as np
 
 from mcls.data.cells import is_missing
 from mcls.data.encoder import Cells
-from mcls.data.scanning import Cell, Gaps
+from mcls.data.scanning import Gaps, TextCell
 from mcls.data.tables import Column, NumberColumn, text_column
 
 
@@ -38,13 +38,13 @@ def frame_column(name: str, column: Iterable[Any], as_text: bool = False) -> Col
     if isinstance(cells, np.ndarray) and not as_text:
         gaps = _gaps(np.isnan(cells))
         infinite = np.flatnonzero(np.isinf(cells))
-        odd = Cell(int(infinite[0]), str(cells[infinite[0]])) if len(infinite) else None
+        odd = TextCell(int(infinite[0]), str(cells[infinite[0]])) if len(infinite) else None
         return NumberColumn(name, cells, gaps, odd)
     texts = _codes(cells) if isinstance(cells, np.ndarray) else [text.strip() for text in cells]
     missing = np.array([is_missing(text) for text in texts], dtype=bool)
     places: dict[str, int] = {}
     came = [-1 if gap else places.setdefault(text, len(places)) for text, gap in zip(texts, missing)]
-    first = next((Cell(i, text) for i, text in enumerate(texts) if not missing[i]), None)
+    first = next((TextCell(i, text) for i, text in enumerate(texts) if not missing[i]), None)
     return text_column(name, np.array(came, dtype=np.int64), list(places), first, _gaps(missing))
 
 
@@ -55,7 +55,7 @@ def _codes(values: np.ndarray) -> list[str]:
 def _gaps(missing: np.ndarray) -> Gaps | None:
     if not missing.any():
         return None
-    return Gaps(int(missing.sum()), Cell(int(missing.argmax()), ""))
+    return Gaps(int(missing.sum()), TextCell(int(missing.argmax()), ""))
 
 
 def _is_number(cell: Any) -> bool:

@@ -22,10 +22,10 @@ from mcls.models.judging import Confusion
 from mcls.models.large_search import Sample
 from mcls.models.passes import Job, Scored, Scorer, kernel_of
 from mcls.models.selected import Selection
-from mcls.models.table import Facts, TableModel
+from mcls.models.table import ModelFacts, TableModel
 from mcls.seeds import derive
 from mcls.solvers.calibration import calibrate
-from mcls.solvers.gram_sums import Rows
+from mcls.solvers.gram_sums import FoldedRows
 
 Array = np.ndarray
 Point = dict[str, Any]
@@ -54,7 +54,7 @@ class Large(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Found:
+class PassResults:
     """What the passes over a table have found."""
 
     entry: Machine
@@ -88,7 +88,9 @@ class Found:
         conformal = self._calibrate(estimator, chosen, at)
         order = np.random.default_rng(derive(job.seed, "closeness")).permutation(len(sample.y))
         X, y, folds = sample.X[order], sample.y[order], sample.folds[order]
-        w = job.training(Rows(X, y, folds, None if sample.weights is None else sample.weights[order])).weights
+        w = job.training(
+            FoldedRows(X, y, folds, None if sample.weights is None else sample.weights[order])
+        ).weights
         self.note(str(compare_with_exact(estimator, chosen.Z, X, y, folds, self.rows, w)))
         results = pd.DataFrame(points).assign(**means, rank=losses.argsort().argsort() + 1.0)
         confusion = Confusion(
@@ -134,10 +136,10 @@ class Found:
             self.note(f"probabilities are calibrated on a sample of {len(sample.y)} rows, out of fold")
         return ConformalSets.fit(P, sample.y, sample.weights)
 
-    def _facts(self, selection: Selection, confusion: Confusion, scored: Scored) -> Facts:
+    def _facts(self, selection: Selection, confusion: Confusion, scored: Scored) -> ModelFacts:
         parts, classes = self.job.parts, self.job.classes
         shown, independent = _as_people_count(classes), selection.n_independent
-        return Facts(
+        return ModelFacts(
             file=parts.title,
             fingerprint=fingerprint(scored.fingerprint),
             rows=self.rows,

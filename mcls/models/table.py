@@ -24,7 +24,7 @@ Array = np.ndarray
 _FIT_AGAIN = "fit a machine of mcls without --no-probabilities"
 
 
-class Facts(BaseModel):
+class ModelFacts(BaseModel):
     """Where a model comes from: the training table, the search, and what was said on the way."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -86,7 +86,7 @@ class TableModel:
         Columns → features.
     target : str
         The class column of the training table.
-    facts : Facts
+    facts : ModelFacts
         The training data, the parameters and the errors found.
     conformal : ConformalSets or None
         What sets of classes are made from, where the model has probabilities.
@@ -97,7 +97,7 @@ class TableModel:
     estimator: Any
     encoder: Encoder
     target: str
-    facts: Facts
+    facts: ModelFacts
     conformal: ConformalSets | None = None
     costs: Array | None = None
 
@@ -236,7 +236,7 @@ class TableModel:
         if set(content) != {"target", "encoder", "facts"} or not isinstance(content["target"], str):
             raise McLsError("its table part is not complete")
         encoder = Encoder.model_validate(content["encoder"])
-        facts = Facts.model_validate(content["facts"])
+        facts = ModelFacts.model_validate(content["facts"])
         truths = arrays.get("conformal")
         if truths is not None and (truths.ndim != 1 or truths.dtype != np.float64 or not len(truths)):
             raise McLsError("its calibration of sets is not a list of numbers")

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from mcls.models.large import Settings, fit_large
+from mcls.models.large import LargeSettings, fit_large
 
 GRID = {"sigma": [0.5, 1.5], "gamma": [0.01, 1.0]}
 
@@ -23,5 +23,5 @@ def made_up(n=900, seed=0):
 
 
 def fit(path, grid=GRID, say=None, **options):
-    settings = Settings(options.pop("machine", MACHINE), grid, folds=4, **options.pop("settings", {}))
+    settings = LargeSettings(options.pop("machine", MACHINE), grid, folds=4, **options.pop("settings", {}))
     return fit_large([path], "kind", settings, say=say, **options)

@@ -11,8 +11,8 @@ from mcls.data.tables import read_table
 from mcls.errors import McLsError
 from mcls.models import large_search
 from mcls.models.fitting import fit_table
-from mcls.models.large import Settings, fit_large, why_not
-from mcls.models.large_search import Search
+from mcls.models.large import LargeSettings, fit_large, why_not
+from mcls.models.large_search import KernelSearch
 from mcls.models.passes import Job
 from mcls.models.saving import dump, load, save
 from mcls.models.spreading import Here
@@ -120,8 +120,8 @@ def test_threads_and_files_of_another_kind_change_nothing_that_counts(table, tmp
 def test_widths_are_found_for_the_landmarks_not_for_the_exact_machine(table, monkeypatch):
     monkeypatch.setattr(large_search, "EXACT_ROWS", 200)
     tried = []
-    real = Search._held_out
-    monkeypatch.setattr(Search, "_held_out", lambda self, k, g, m: tried.append(k) or real(self, k, g, m))
+    real = KernelSearch._held_out
+    monkeypatch.setattr(KernelSearch, "_held_out", lambda self, k, g, m: tried.append(k) or real(self, k, g, m))
     made = fit(table, grid="auto")
     assert len(tried) >= 3
     assert made.selection.best_params["sigma"] in [point["sigma"] for point in tried]
@@ -153,9 +153,9 @@ def test_the_sample_is_not_the_table(table, monkeypatch):
     ids=str,
 )
 def test_what_cannot_be_done_piece_by_piece_is_told(table, settings, reason):
-    assert reason in why_not(Settings(**settings))
+    assert reason in why_not(LargeSettings(**settings))
     with pytest.raises(McLsError, match=reason):
-        fit_large([table], "kind", Settings(**settings))
+        fit_large([table], "kind", LargeSettings(**settings))
 
 
 def test_fit_table_reads_a_small_table_as_ever_and_a_large_one_piece_by_piece(table, monkeypatch):

@@ -56,7 +56,7 @@ def test_folds_that_overlap_and_folds_of_one_row():
 @pytest.mark.usefixtures("no_decompositions")
 def test_classes_far_apart_are_not_coupled():
     y, K = made(COUNTS[2], 0.02)
-    folds = class_pairs.Folds.of([np.arange(5)], len(y))
+    folds = class_pairs.PairFolds.of([np.arange(5)], len(y))
     systems = class_pairs.PairSystems.of(K, y, 5, folds, np.ones(1), np.ones(len(y)), 9.0)
     assert not systems._linked().all()
     assert_equals_fits(K, y, [test for _, test in stratified_folds(y, 4, seed=0)])

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mcls.errors import McLsError
-from mcls.evaluation.grid import Choice
+from mcls.evaluation.grid import FoldChoice
 from mcls.evaluation.grid_result import GridResult
 from mcls.evaluation.protocols.base import (
     Fold,
@@ -104,9 +104,9 @@ class NestedFolds:
             found |= {place: [other for other in inner if other != place] for place in inner}
         return found
 
-    def choices(self) -> list[Choice]:
+    def choices(self) -> list[FoldChoice]:
         """Each outer fold chooses by its inner folds, and wants their scores after its own."""
-        return [Choice(inner, [place, *inner]) for place, inner in enumerate(self.inner)]
+        return [FoldChoice(inner, [place, *inner]) for place, inner in enumerate(self.inner)]
 
     def outcomes(self, found: GridResult, task: Task) -> list[list[Outcome]]:
         """What each outer fold of each partition gives at the point that its inner folds choose."""
@@ -149,8 +149,8 @@ def search_with_nested(
     if task.needs_probabilities:
         calibrators = partition_calibrators(k)
         calibrators |= {k + f: [k + by for by in others] for f, others in nested.calibrators().items()}
-    choices = [Choice(range(k), range(k))]
-    choices += [Choice([k + f for f in by], [k + f for f in keeps]) for by, keeps in nested.choices()]
+    choices = [FoldChoice(range(k), range(k))]
+    choices += [FoldChoice([k + f for f in by], [k + f for f in keeps]) for by, keeps in nested.choices()]
     found = task.search(
         X,
         [*flat, *nested.folds],
