@@ -9,21 +9,13 @@ outer folds, whose features differ.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
-import numpy as np
+from collections.abc import Sequence
 
 from mcls.evaluation.folds import Fold
 from mcls.evaluation.grid import steps
-from mcls.evaluation.protocols.base import Outcome, choose_and_judge
+from mcls.evaluation.protocols.base import Outcome
 from mcls.evaluation.protocols.nested_folds import NestedFolds
-from mcls.evaluation.task import Task
-from mcls.seeds import derive
-
-Array = np.ndarray
-#: Features (n, d) of all rows of a task, learnt from its training rows, which are given.
-Prepare = Callable[[Array], Array]
+from mcls.evaluation.task import Prepare, Task
 
 
 def prepared_fold_outcomes(
@@ -47,13 +39,3 @@ def prepared_fold_outcomes(
         judged.append(single.outcomes(found, task)[0][0])
     rest = iter(judged)
     return [[next(rest) for _ in part] for part in partitions]
-
-
-def prepared_outcomes(
-    task: Task, seed: int, splits: Sequence[Fold], inner_folds: Any, prepare: Prepare
-) -> list[Outcome]:
-    """What ``nested_outcomes`` gives for any splits, with the features of each prepared from its training rows."""
-    return [
-        choose_and_judge(task, prepare(split[0]), split, inner_folds, derive(seed, "inner", i))
-        for i, split in enumerate(steps(splits, "outer folds", task.on_step))
-    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,6 +20,8 @@ from mcls.machines.foreign import as_machine
 from mcls.solvers.weights import check_weights
 
 Array = np.ndarray
+#: Features (n, d) of all rows of a task, learnt from its training rows, which are given.
+Prepare = Callable[[Array], Array]
 
 
 def named_weights(weights: Any, n: int, what: str) -> Array | None:

@@ -24,7 +24,6 @@ from mcls.evaluation.costs import read_costs
 from mcls.evaluation.folds import EQUAL_ROWS
 from mcls.evaluation.grid import OnStep
 from mcls.evaluation.metrics import ERROR, read_metrics
-from mcls.evaluation.statistics import wilson
 from mcls.evaluation.task import named_weights
 from mcls.machines.base import BaseMachine
 from mcls.machines.registry import get_machine
@@ -214,27 +213,17 @@ def fit_columns(
     confusion = Confusion.of(
         y[shown.rows], shown.predictions, selection.estimator.classes_, probabilities=shown.probabilities
     )
-    facts = ModelFacts(
+    facts = ModelFacts.of(
+        selection,
+        wrong,
         file=path.name,
         fingerprint=data.fingerprint,
         rows=data.n,
         classes=data.counts,
-        machine=selection.machine,
-        grid=selection.grid,
-        chosen=selection.best_params,
-        folds=selection.folds,
         seed=settings.get("seed", 0),
-        rows_searched=len(selection.rows),
-        cv_error=selection.error,
-        cv_spread=selection.spread,
-        cv_interval=wilson(wrong * selection.n_independent, selection.n_independent),
-        nested_error=selection.nested_error,
-        nested_machines=selection.nested_machines,
-        scaling=scaling,  # type: ignore[arg-type]
+        scaling=scaling,
         notes=[*notes, *selection.notes],
-        dropped=[*read.dropped, *(name for name in (group, weight) if name is not None)],
-        metric=selection.metric,
-        metrics=selection.metrics if list(selection.metrics) != [ERROR.name] else {},
+        dropped=read.dropped,
         group=group,
         weight=weight,
         confusion=_in_order(confusion, data.classes),

@@ -15,7 +15,6 @@ from mcls.evaluation.conformal import ConformalSets
 from mcls.evaluation.grid import choose
 from mcls.evaluation.metrics import ERROR, Metric
 from mcls.evaluation.scoring import mean_over_folds
-from mcls.evaluation.statistics import wilson
 from mcls.machines.registry import Machine
 from mcls.models.closeness import compare_with_exact
 from mcls.models.judging import Confusion
@@ -138,26 +137,18 @@ class PassResults:
 
     def _facts(self, selection: Selection, confusion: Confusion, scored: Scored) -> ModelFacts:
         parts, classes = self.job.parts, self.job.classes
-        shown, independent = _as_people_count(classes), selection.n_independent
-        return ModelFacts(
+        shown = _as_people_count(classes)
+        return ModelFacts.of(
+            selection,
+            confusion.error,
             file=parts.title,
             fingerprint=fingerprint(scored.fingerprint),
             rows=self.rows,
             classes={classes.names[c]: int(classes.rows[c]) for c in shown},
-            machine=selection.machine,
-            grid=selection.grid,
-            chosen=selection.best_params,
-            folds=selection.folds,
             scaling="dataset",
             seed=self.job.seed,
-            rows_searched=self.rows,
-            cv_error=selection.error,
-            cv_spread=selection.spread,
-            cv_interval=wilson(confusion.error * independent, independent),
             notes=list(self.notes),
-            dropped=[*parts.dropped, *(name for name in (parts.group, parts.weight) if name is not None)],
-            metric=selection.metric,
-            metrics=selection.metrics if list(selection.metrics) != [ERROR.name] else {},
+            dropped=parts.dropped,
             group=parts.group,
             weight=parts.weight,
             confusion=confusion.counts[np.ix_(shown, shown)].tolist(),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -17,7 +17,11 @@ from mcls.data.frames import frame_cells
 from mcls.errors import McLsError, nearest
 from mcls.evaluation.conformal import ConformalSets
 from mcls.evaluation.costs import check_costs, least_cost_classes
+from mcls.evaluation.metrics import ERROR
 from mcls.models.outlined import Outline
+
+if TYPE_CHECKING:
+    from mcls.models.selected import Selection
 
 Array = np.ndarray
 
@@ -62,6 +66,39 @@ class ModelFacts(BaseModel):
     )
     group: str | None = Field(None, description="the column whose groups of rows were never split")
     weight: str | None = Field(None, description="the column of the rows' weights")
+
+    @classmethod
+    def of(
+        cls,
+        selection: Selection,
+        error: float,
+        *,
+        dropped: Sequence[str],
+        group: str | None,
+        weight: str | None,
+        **known: Any,
+    ) -> ModelFacts:
+        """What a selection says, with the error of all its folds together, and what else is known."""
+        from mcls.evaluation.statistics import wilson
+
+        return cls(
+            machine=selection.machine,
+            grid=selection.grid,
+            chosen=selection.best_params,
+            folds=selection.folds,
+            rows_searched=len(selection.rows),
+            cv_error=selection.error,
+            cv_spread=selection.spread,
+            cv_interval=wilson(error * selection.n_independent, selection.n_independent),
+            nested_error=selection.nested_error,
+            nested_machines=selection.nested_machines,
+            dropped=[*dropped, *(name for name in (group, weight) if name is not None)],
+            metric=selection.metric,
+            metrics=selection.metrics if list(selection.metrics) != [ERROR.name] else {},
+            group=group,
+            weight=weight,
+            **known,
+        )
 
     @property
     def largest_class(self) -> str:
