@@ -19,7 +19,6 @@ from mcls.evaluation.grid import OnStep
 from mcls.evaluation.grid_result import GridResult
 from mcls.evaluation.metrics import Metric
 from mcls.evaluation.parameter_grids import effective_grid
-from mcls.evaluation.prepared_folds import prepared_fold_outcomes
 from mcls.evaluation.protocols import (
     Outcome,
     nested_fold_outcomes,
@@ -119,9 +118,7 @@ class Candidate:
         with blas_threads(1):
             if not partitions:
                 return [nested_outcomes(task, derive(data.seed, "folds"), data.splits, data.inner_folds, prepare)]
-            if prepare is not None:
-                return prepared_fold_outcomes(task, partitions, prepare, threads, keep_scores)
-            return nested_fold_outcomes(task, partitions, threads, keep_scores)
+            return nested_fold_outcomes(task, partitions, threads, keep_scores, prepare)
 
 
 def most_rows(machine: str, grid: Any) -> Callable[[int], int]:
