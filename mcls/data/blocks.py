@@ -110,7 +110,7 @@ def _text_blocks(parts: Parts, piece: Piece) -> Iterator[dict[str, Any]]:
             columns: dict[str, Any] = {}
             for j, name in enumerate(parts.names):
                 if name in parts.kinds:
-                    columns[name] = frame_cells(frame[j])
+                    columns[name] = parsed_cells(frame[j])
             rows = len(frame)
         else:
             cells = slow_rows(Path(piece.path), data, parts.form, len(parts.names))
@@ -163,7 +163,7 @@ def fast_frame(data: bytes, form: TableFormat, names: Sequence[str], texts: Sequ
     return frame if len(frame) == lines else None
 
 
-def frame_cells(cells: pd.Series) -> Array | list[str]:
+def parsed_cells(cells: pd.Series) -> Array | list[str]:
     """A column that pandas has read: numbers (m,), or texts, empty where one is missing."""
     if cells.dtype.kind in "iuf":
         return cells.to_numpy(dtype=float)
