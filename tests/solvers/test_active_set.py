@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcls.labelbooks import label_vectors
-from mcls.solvers.qp import BoxQP, box_kkt_residual, solve_box_qp
+from mcls.solvers.qp import BoxQP, box_kkt_residual
+from tests.solvers.corners import solve_box_qp
 from tests.solvers.enumeration import objective, random_psd
 
 

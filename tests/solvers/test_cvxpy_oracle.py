@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from mcls.solvers.qp import BoxQP, solve_box_qp
-from tests.solvers.corners import CORNERS, problem
+from mcls.solvers.qp import BoxQP
+from tests.solvers.corners import CORNERS, problem, solve_box_qp
 from tests.solvers.enumeration import objective
 
 

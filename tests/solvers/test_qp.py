@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from mcls.solvers.qp import solve_box_qp
-from tests.solvers.corners import CORNERS, problem
+from tests.solvers.corners import CORNERS, problem, solve_box_qp
 from tests.solvers.enumeration import objective
 
 BOOKS = ["pm1", "indicators", "alignment", "consistency", "mincorr"]

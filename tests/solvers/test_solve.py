@@ -5,10 +5,10 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from mcls.errors import McLsError
-from mcls.solvers.qp import SOLVERS, solve_box_qp, solve_path
+from mcls.solvers.qp import SOLVERS, BoxQP
 from mcls.solvers.qp.active_set import ActiveSet
 from mcls.solvers.qp.osqp_backend import OSQP
-from tests.solvers.corners import problem
+from tests.solvers.corners import problem, solve_box_qp
 
 
 @pytest.mark.parametrize("with_bias", [False, True])
@@ -18,7 +18,7 @@ def test_path_equals_single_solutions_in_the_order_asked_for(solver, with_bias):
     for sigma in (0.25, 4.0):
         H, Y = problem("wine", "consistency", sigma)
         A = Y if with_bias else None
-        for gamma, result in zip(gammas, solve_path(H, gammas, A=A, solver=solver)):
+        for gamma, result in zip(gammas, BoxQP(H, A=A, solver=solver).path(gammas)):
             alone = solve_box_qp(H, gamma, A=A, solver=solver)
             assert result.kkt_residual <= 1e-6
             assert ((result.beta > 0) == (alone.beta > 0)).all()
