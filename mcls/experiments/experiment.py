@@ -49,9 +49,9 @@ class Experiment:
     part: str = ""
 
     @classmethod
-    def laid_out(cls, config: ExperimentConfig, source: Path, out: Path, part: str = "") -> Experiment:
+    def laid_out(cls, config: ExperimentConfig, source: Path, out: Path) -> Experiment:
         """Lay the config out as cells; loads the data sets."""
-        return cls(config, source, out, plan(config, source), part)
+        return cls(config, source, out, plan(config, source))
 
     @property
     def folder(self) -> Path:
