@@ -46,8 +46,8 @@ def check_costs(costs: Any, n_classes: int) -> Array:
     if C.shape != (n_classes, n_classes):
         shape = " by ".join(str(side) for side in C.shape) or "a single number"
         raise McLsError(
-            f"the cost matrix is {shape}; {n_classes} classes need {n_classes} rows (true class) of {n_classes} numbers "
-            "(predicted class)"
+            f"the cost matrix is {shape}; {n_classes} classes need {n_classes} rows (true class) of {n_classes} "
+            "numbers (predicted class)"
         )
     bad = np.argwhere(~(np.isfinite(C) & (C >= 0)))
     if len(bad):
