@@ -38,6 +38,7 @@ from mcls.kernels import KERNEL_PARAMETERS
 from mcls.machines.lsm import OneLSM
 from mcls.models import budget, grids
 from mcls.models.candidates import named_machine
+from mcls.models.grids import Point
 from mcls.models.large_result import Large, PassResults, Tried
 from mcls.models.large_search import CORES, KernelSearch, Sample, Worth
 from mcls.models.passes import Job, Scored, Scorer, Together, kernel_of, make_landmarks, score_piece, sum_piece
@@ -52,7 +53,6 @@ from mcls.specs import format_spec, parse_spec
 from mcls.threads import blas_threads
 
 Array = np.ndarray
-Point = dict[str, Any]
 
 #: Share of what is left of a budget that is planned with.
 _PLANNED = 0.8

@@ -17,6 +17,7 @@ from mcls.evaluation.metrics import ERROR, Metric
 from mcls.evaluation.scoring import mean_over_folds
 from mcls.machines.registry import Machine
 from mcls.models.closeness import compare_with_exact
+from mcls.models.grids import Point
 from mcls.models.judging import Confusion
 from mcls.models.large_search import Sample
 from mcls.models.passes import Job, Scored, Scorer, kernel_of
@@ -27,7 +28,6 @@ from mcls.solvers.calibration import calibrate
 from mcls.solvers.gram_sums import FoldedRows
 
 Array = np.ndarray
-Point = dict[str, Any]
 
 #: How the fingerprint of a table begins that was read piece by piece: it does not depend on the order of the rows.
 FINGERPRINT = "rows:"

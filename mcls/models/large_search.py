@@ -23,7 +23,7 @@ from mcls.evaluation.metrics import Metric
 from mcls.kernels import KERNEL_PARAMETERS
 from mcls.models import growing
 from mcls.models.candidates import Candidate
-from mcls.models.grids import Ladder
+from mcls.models.grids import Ladder, Point
 from mcls.models.passes import Landmarks, kernel_of, make_landmarks, weighed
 from mcls.models.searching import CandidateSearch
 from mcls.models.training_rows import TrainingRows
@@ -32,7 +32,6 @@ from mcls.solvers.landmarks import choose_landmarks
 from mcls.specs import format_spec
 
 Array = np.ndarray
-Point = dict[str, Any]
 
 #: Threads of this process.
 CORES = os.cpu_count() or 1
