@@ -19,7 +19,7 @@ from benchmarks.measure import Row, in_child, timed
 from benchmarks.scale import made_up
 from mcls.environment import peak_memory_gb
 from mcls.models.fitting import fit_table
-from mcls.models.large import Settings, fit_large
+from mcls.models.large import LargeSettings, fit_large
 from mcls.models.saving import dump, load, save
 from mcls.models.streaming import judge_table, predict_table
 
@@ -100,7 +100,7 @@ def predictions(n: int = 100_000, m: int = 4000) -> Iterator[Row]:
         train = Path(name) / "train.parquet"
         write_table(train, 5 * m)
         grid = {"sigma": [0.5], "gamma": [1.0]}
-        model = fit_large([train], "class", Settings(f"oneLSM:n_landmarks={m}", grid, folds=2)).model
+        model = fit_large([train], "class", LargeSettings(f"oneLSM:n_landmarks={m}", grid, folds=2)).model
         for ending in ("csv", "parquet"):
             path, out = Path(name) / f"new.{ending}", Path(name) / "out.csv"
             write_table(path, n, seed=7)

@@ -43,7 +43,7 @@ def all_tables() -> Iterator[Row]:
 
 def _fill(folder: Path) -> int:
     """Store every cell of the config: one is computed for each row, and stands for its other replicates."""
-    experiment = Experiment.prepare(load_config(folder / "many.yaml"), folder, folder / "out")
+    experiment = Experiment.laid_out(load_config(folder / "many.yaml"), folder, folder / "out")
     cells = experiment.store.folder
     cells.mkdir(parents=True)
     for row in experiment.plan.rows:

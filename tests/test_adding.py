@@ -11,12 +11,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 from sklearn.utils.estimator_checks import check_estimator
 
 from mcls import labelbooks
 from mcls.data import load_dataset
-from mcls.data.cards import load_card
 from mcls.evaluation import protocols
 from mcls.evaluation.folds import stratified_folds
 from mcls.evaluation.grid import search
@@ -213,30 +211,6 @@ def test_the_data_set_of_the_page(tmp_path, monkeypatch):
     assert "gates: ok" in done("data", "verify")
     assert "6 rows" in " ".join(done("data", "show", "gates").split())
     assert load_dataset("gates").counts == {"different": 3, "same": 3}
-
-
-def test_the_fingerprint_is_that_of_the_shipped_cards(tmp_path):
-    for name in ("iris", "tae"):
-        card = load_card(name)
-        printed = yaml.safe_load(done("data", "fingerprint", ROOT / "datasets" / f"{name}.csv"))
-        assert printed == {key: getattr(card, key) for key in ("shape", "features", "classes", "fingerprint")}
-
-
-@pytest.mark.parametrize(
-    "content, reason",
-    [
-        (None, "No such file"),
-        ("a,b\n1,2\n", "named 'class'"),
-        ("a,class\nx,1\n", "not a table"),
-        ("a,class\n1,x\n", "1 class"),
-    ],
-)
-def test_a_table_that_cannot_have_a_card_is_refused(tmp_path, content, reason):
-    path = tmp_path / "t.csv"
-    if content is not None:
-        path.write_text(content)
-    code, _, err = call("data", "fingerprint", path)
-    assert (code, reason in err, len(err.splitlines())) == (2, True, 1), err
 
 
 def test_the_paper_of_the_page(execute, tmp_path, monkeypatch):

@@ -124,7 +124,7 @@ def test_the_boosting_libraries_of_the_page(library, tmp_path):
     (example,) = blocks(f"python {library}")
     plugins.load_files([write(tmp_path, "boost.py", example)])
     config = load_config(lab(tmp_path, f"['{library}:n_estimators=3']", "iris"))
-    experiment = Experiment.prepare(config, tmp_path, tmp_path / "out")
+    experiment = Experiment.laid_out(config, tmp_path, tmp_path / "out")
     cell = experiment.plan.cells[0]
     assert set(cell.plugins) == {f"machine {library}", library}  # the library's version is part of the key
     assert 0 <= cell.compute()["error"] < 0.5
@@ -149,7 +149,7 @@ def test_workers_get_the_file_and_its_hash_is_part_of_the_key(tmp_path, capsys):
 
 def test_another_version_in_a_worker_is_refused(tmp_path):
     plugins.load_files([write(tmp_path, "mine.py", PIPELINE)])
-    cell = Experiment.prepare(load_config(lab(tmp_path, "[pipe]")), tmp_path, tmp_path).plan.cells[0]
+    cell = Experiment.laid_out(load_config(lab(tmp_path, "[pipe]")), tmp_path, tmp_path).plan.cells[0]
     plugins._origins["machine", "pipe"] = plugins.Origin("other 1.0", "0" * 64)
     with pytest.raises(mcls.errors.McLsError, match="install the same version"):
         cell.compute()
@@ -158,7 +158,7 @@ def test_another_version_in_a_worker_is_refused(tmp_path):
 def test_steps_of_a_pipeline_are_seeded_and_typos_are_refused(tmp_path):
     text = PIPELINE.replace("LogisticRegression()", "LogisticRegression(C=2)")
     plugins.load_files([write(tmp_path, "mine.py", text)])
-    cell = Experiment.prepare(load_config(lab(tmp_path, "[pipe]")), tmp_path, tmp_path).plan.cells[0]
+    cell = Experiment.laid_out(load_config(lab(tmp_path, "[pipe]")), tmp_path, tmp_path).plan.cells[0]
     assert isinstance(cell.parameters()["logisticregression__random_state"], int)
     assert get_machine("PIPE").create(logisticregression__C=3).get_params()["logisticregression__C"] == 3
     with pytest.raises(mcls.errors.McLsError, match="did you mean 'logisticregression__C'"):
@@ -277,7 +277,7 @@ def test_entry_points_are_listed_without_being_loaded_and_loaded_when_used(packa
     assert "lab_kit" not in sys.modules
     machines = "['kit-logistic', 'voLSSVM:labelbook=kit-book,gamma=1,sigma=1']"
     assert call("run", lab(tmp_path, machines), "-j", 1, "--out", tmp_path / "out") == 0
-    plan = Experiment.prepare(load_config(tmp_path / "lab.yaml"), tmp_path, tmp_path).plan
+    plan = Experiment.laid_out(load_config(tmp_path / "lab.yaml"), tmp_path, tmp_path).plan
     assert [set(row.cells[0].plugins) for row in plan.rows] == [{"machine kit-logistic"}, {"labelbook kit-book"}]
     assert plan.rows[0].cells[0].plugins["machine kit-logistic"].startswith("lab-kit 1.2 sha256:")
     assert metrics.get_metric("kit-metric").direction == "smaller"

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from mcls.models.spreading import Workers
 
 
-class Backend(StrEnum):
+class ReadingBackend(StrEnum):
     """Who reads a large table."""
 
     threads = "threads"
@@ -175,8 +175,8 @@ def fit(
         str | None, typer.Option(metavar="4GB", help="Memory that the fit may take, which limits that number too.")
     ] = None,
     backend: Annotated[
-        Backend, typer.Option(help="Threads of this process, or a Dask cluster that reads a large table.")
-    ] = Backend.threads,
+        ReadingBackend, typer.Option(help="Threads of this process, or a Dask cluster that reads a large table.")
+    ] = ReadingBackend.threads,
     scheduler: Scheduler = None,
     jobs: Jobs = 0,
     as_json: Json = False,
@@ -301,9 +301,9 @@ def fit(
 
 
 @contextmanager
-def _workers(backend: Backend, scheduler: str | None, jobs: int) -> Iterator[Workers | None]:
+def _workers(backend: ReadingBackend, scheduler: str | None, jobs: int) -> Iterator[Workers | None]:
     """A Dask cluster where one is asked for."""
-    if backend is Backend.threads and scheduler is None:
+    if backend is ReadingBackend.threads and scheduler is None:
         if jobs:
             raise McLsError("-j is the number of processes of --backend dask; give both")
         yield None

@@ -13,7 +13,7 @@ from mcls.cli.options import Out, Quick, experiment_argument
 from mcls.terminal import echo
 
 if TYPE_CHECKING:
-    from mcls.experiments.refitting import Fitted
+    from mcls.experiments.refitting import Refitted
     from mcls.reporting.board import Board
     from mcls.reporting.studies import StudyRow
 
@@ -137,7 +137,7 @@ def plot(
         raise typer.Exit(1)
 
 
-def _fit_again(board: Board, row: StudyRow) -> Fitted:
+def _fit_again(board: Board, row: StudyRow) -> Refitted:
     """The machine of a row, fitted to all rows at the point that was chosen most often: the store holds none."""
     from mcls.experiments.refitting import fit_again
 

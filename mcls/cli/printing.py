@@ -12,7 +12,7 @@ from mcls.files import csv_text
 from mcls.terminal import counted, echo, output
 
 if TYPE_CHECKING:
-    from mcls.experiments.runner import Outcome
+    from mcls.experiments.runner import RunOutcome
     from mcls.experiments.store import Store
 
 _MOST_NAMED = 5  # damaged cells
@@ -90,7 +90,7 @@ def print_damaged(*stores: Store) -> None:
         print_note(f"{more} more cells are damaged; to list them all: mcls store verify DIR")
 
 
-def print_failures(outcome: Outcome) -> None:
+def print_failures(outcome: RunOutcome) -> None:
     """Say which cells failed and why, what was left undone, and how many cells came with a warning."""
     from mcls.specs import format_spec
 

@@ -17,7 +17,7 @@ from mcls.cli.options import Engine, Fresh, Jobs, Out, Scheduler, config_argumen
 from mcls.terminal import counted, echo, output
 
 
-class Backend(StrEnum):
+class CellBackend(StrEnum):
     """Where cells are computed."""
 
     loky = "loky"
@@ -40,7 +40,7 @@ def run(
     keep_going: Annotated[
         bool, typer.Option("--keep-going/--fail-fast", help="Go on after a failed cell, or stop there.")
     ] = True,
-    backend: Annotated[Backend, typer.Option(help="Local processes, or a Dask cluster.")] = Backend.loky,
+    backend: Annotated[CellBackend, typer.Option(help="Local processes, or a Dask cluster.")] = CellBackend.loky,
     scheduler: Scheduler = None,
 ) -> None:
     """Run an experiment; what is done already is kept, what failed is tried again.
@@ -75,7 +75,7 @@ class How(NamedTuple):
     dry_run: bool
     fresh: bool
     keep_going: bool
-    backend: Backend
+    backend: CellBackend
     scheduler: str | None
 
 
@@ -91,7 +91,7 @@ def _run_one(config: str, how: How) -> tuple[str, bool]:
     loaded = load_config(path)
     if how.engine is not None:
         loaded = loaded.model_copy(update={"engine": how.engine.value})
-    experiment = Experiment.prepare(loaded, path.parent, how.out)
+    experiment = Experiment.laid_out(loaded, path.parent, how.out)
     for note in experiment.plan.notes:
         print_note(note)
     if how.dry_run:

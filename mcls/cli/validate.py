@@ -23,7 +23,7 @@ def validate(
 
     path = find_config(config)
     loaded = load_config(path)
-    plan = Experiment.prepare(loaded, path.parent, Path("results")).plan
+    plan = Experiment.laid_out(loaded, path.parent, Path("results")).plan
     if as_json:
         from mcls.cli.documents import print_json
 

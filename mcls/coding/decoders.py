@@ -115,7 +115,7 @@ def distances(decoder: str, M: Array, F: Array, weights: Array | None = None) ->
     return at_zero + rest
 
 
-def class_scores(decoder: str, M: Array, F: Array, weights: Array | None = None) -> Array:
+def codeword_scores(decoder: str, M: Array, F: Array, weights: Array | None = None) -> Array:
     """Scores (m, k), the larger the better: minus the distances, up to what all classes have in common.
 
     ``hamming`` and ``attenuated-euclidean`` look at signs only and often tie. Their distances are multiples of ½;

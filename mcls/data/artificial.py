@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mcls.data.parsers import Table
+from mcls.data.parsers import ParsedTable
 
 Points = NDArray[np.float64]  # (n, 2), or as many pixels
 
@@ -65,7 +65,7 @@ GENERATORS: dict[str, Callable[[np.random.Generator], Sequence[Points]]] = {
 }
 
 
-def generate(name: str) -> Table:
+def generate(name: str) -> ParsedTable:
     """Make an artificial set: always the same one, its number being the seed.
 
     Four decimals are kept: the last bits of a sine differ between platforms, and the fingerprint must not.
@@ -74,4 +74,4 @@ def generate(name: str) -> Table:
     parts = GENERATORS[name](np.random.default_rng(seed))
     labels = [letter for letter, part in zip("ABCDEFG", parts) for _ in range(len(part))]
     points: Points = np.vstack(parts)
-    return Table(points.round(4), labels)
+    return ParsedTable(points.round(4), labels)

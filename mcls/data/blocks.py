@@ -22,7 +22,7 @@ from mcls.data.arrow import as_numbers, as_texts, read_batches
 from mcls.data.cells import MISSING, is_missing, parse_number, parse_numbers, plain_code
 from mcls.data.formats import TableFormat
 from mcls.data.parts import Parts, Piece
-from mcls.data.scanning import Cell
+from mcls.data.scanning import TextCell
 from mcls.data.tables import Column, NumberColumn, text_column
 from mcls.errors import McLsError
 
@@ -47,7 +47,7 @@ class Block(NamedTuple):
 class NotNumbers(Exception):  # noqa: N818  (told to whoever reads on, not to the user)
     """A column that held numbers so far has a cell of text."""
 
-    def __init__(self, column: str, cell: Cell) -> None:
+    def __init__(self, column: str, cell: TextCell) -> None:
         super().__init__(column, cell)
         self.column, self.cell = column, cell
 
@@ -75,7 +75,7 @@ def _column(parts: Parts, name: str, cells: Any, start: int) -> Column:
             odd = np.array([value is None for value in known], dtype=bool)
             if odd.any():
                 at = int(np.flatnonzero(odd[codes] & (codes >= 0))[0])
-                raise NotNumbers(name, Cell(start + at, texts[codes[at]]))
+                raise NotNumbers(name, TextCell(start + at, texts[codes[at]]))
             values = np.append(np.array(known, dtype=float), np.nan)[codes]
         return NumberColumn(name, values)
     codes, texts = _coded(cells)
@@ -110,7 +110,7 @@ def _text_blocks(parts: Parts, piece: Piece) -> Iterator[dict[str, Any]]:
             columns: dict[str, Any] = {}
             for j, name in enumerate(parts.names):
                 if name in parts.kinds:
-                    columns[name] = frame_cells(frame[j])
+                    columns[name] = parsed_cells(frame[j])
             rows = len(frame)
         else:
             cells = slow_rows(Path(piece.path), data, parts.form, len(parts.names))
@@ -163,7 +163,7 @@ def fast_frame(data: bytes, form: TableFormat, names: Sequence[str], texts: Sequ
     return frame if len(frame) == lines else None
 
 
-def frame_cells(cells: pd.Series) -> Array | list[str]:
+def parsed_cells(cells: pd.Series) -> Array | list[str]:
     """A column that pandas has read: numbers (m,), or texts, empty where one is missing."""
     if cells.dtype.kind in "iuf":
         return cells.to_numpy(dtype=float)

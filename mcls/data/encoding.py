@@ -33,7 +33,7 @@ from mcls.data.encoder import (
 )
 from mcls.data.formats import ColumnRules, TableFormat, matching
 from mcls.data.roles import take_roles
-from mcls.data.scanning import Cell, Gaps
+from mcls.data.scanning import Gaps, TextCell
 from mcls.data.tables import (
     Column,
     NumberColumn,
@@ -75,7 +75,7 @@ class NumberFacts(NamedTuple):
     median: float | None
     counts_rows: bool
     gaps: Gaps | None = None
-    infinite: Cell | None = None
+    infinite: TextCell | None = None
 
 
 class TextFacts(NamedTuple):
@@ -85,14 +85,14 @@ class TextFacts(NamedTuple):
     n: int
     levels: tuple[str, ...]
     rows: Array  # (levels,)
-    first: Cell | None = None
+    first: TextCell | None = None
     gaps: Gaps | None = None
 
 
-Facts = NumberFacts | TextFacts
+ColumnFacts = NumberFacts | TextFacts
 
 
-def facts_of(column: Column, medians: bool = True) -> Facts:
+def facts_of(column: Column, medians: bool = True) -> ColumnFacts:
     """The facts of a column that is in memory.
 
     >>> facts_of(NumberColumn("x", np.array([3.0, 1.0, 5.0])))[:5]
@@ -129,7 +129,7 @@ def learn_encoder(
     return learn_from_facts([facts_of(column, rules.impute) for column in columns], path, rules, decimal)
 
 
-def learn_from_facts(columns: Sequence[Facts], path: Any, rules: ColumnRules, decimal: str = ".") -> Encoder:
+def learn_from_facts(columns: Sequence[ColumnFacts], path: Any, rules: ColumnRules, decimal: str = ".") -> Encoder:
     """The encoder of columns of which only the facts are known; see ``learn_encoder``."""
     names = [column.name for column in columns]
     keep = matching(rules.keep, names, path)
@@ -189,7 +189,7 @@ def _told(refused: Sequence[Refusal]) -> str:
     )
 
 
-def _counts(column: Facts) -> bool:
+def _counts(column: ColumnFacts) -> bool:
     return isinstance(column, NumberFacts) and column.counts_rows
 
 
@@ -282,7 +282,7 @@ def as_dataset(name: str, read: ReadTable, encoder: Encoder, extra: Mapping[str,
     return Dataset(name, X, labels.codes, labels.levels, encoder.feature_names, extra=extra or {}, notes=notes)
 
 
-def _learn(column: Facts, rules: ColumnRules, coded: bool, decimal: str) -> EncodedColumn:
+def _learn(column: ColumnFacts, rules: ColumnRules, coded: bool, decimal: str) -> EncodedColumn:
     if column.gaps is not None and not rules.impute:
         more = f", and in {column.gaps.rows - 1} more" if column.gaps.rows > 1 else ""
         raise _Unusable(

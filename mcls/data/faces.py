@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mcls.data.parsers import Table
+from mcls.data.parsers import ParsedTable
 from mcls.errors import McLsError
 from mcls.files import require_file
 
 SUFFIXES = (".pgm", ".png")
 
 
-def read_faces(folder: Path) -> Table:
+def read_faces(folder: Path) -> ParsedTable:
     """Read ``folder/EXPRESSION/*.pgm|*.png``, 40×30 grey images: 1200 grey values from 0 to 255 per row."""
     if not folder.is_dir():
         raise McLsError(f"{folder} is not a folder; expected one sub-folder an expression, with images in each")
@@ -33,7 +33,7 @@ def read_faces(folder: Path) -> Table:
     shapes = {image.shape for image in images}
     if len(shapes) > 1:
         raise McLsError(f"{folder} mixes images of 40×30 and 30×40 pixels")
-    return Table(np.array([image.ravel() for image in images]), labels)
+    return ParsedTable(np.array([image.ravel() for image in images]), labels)
 
 
 def _grey(path: Path) -> NDArray[np.float64]:
@@ -50,17 +50,17 @@ def _grey(path: Path) -> NDArray[np.float64]:
         raise McLsError(f"{path} is not a readable image: {error}") from None
 
 
-def pack(table: Table) -> bytes:
+def pack(table: ParsedTable) -> bytes:
     """Put a table of faces into one npz, for the cache."""
     buffer = io.BytesIO()
     np.savez_compressed(buffer, grey=table.X.astype(np.uint8), label=np.array(table.labels))
     return buffer.getvalue()
 
 
-def unpack(path: Path) -> Table:
+def unpack(path: Path) -> ParsedTable:
     """Read what ``pack`` wrote."""
     try:
         with np.load(path, allow_pickle=False) as archive:
-            return Table(archive["grey"].astype(np.float64), [str(label) for label in archive["label"]])
+            return ParsedTable(archive["grey"].astype(np.float64), [str(label) for label in archive["label"]])
     except Exception as error:  # numpy and zipfile raise whatever the damaged bytes lead them to
         raise McLsError(f"{path} is damaged ({error}); import the folder again") from None

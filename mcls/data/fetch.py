@@ -34,7 +34,7 @@ class UnavailableError(McLsError):
     """No address gave the file."""
 
 
-class Progress(Protocol):
+class DownloadBar(Protocol):
     """What pooch asks of a progress bar."""
 
     total: int
@@ -48,7 +48,7 @@ def fetch(
     card: Card,
     mirror: str | None = None,
     again: bool = False,
-    progress: Callable[[str], Progress] | None = None,
+    progress: Callable[[str], DownloadBar] | None = None,
 ) -> Dataset:
     """Download a set's files, check them and the table they parse to, then put them in the cache.
 
@@ -91,7 +91,7 @@ def addresses(file: RawFile, mirror: str | None) -> list[Source]:
 
 
 def _first_good(
-    card: Card, file: RawFile, mirror: str | None, progress: Callable[[str], Progress] | None
+    card: Card, file: RawFile, mirror: str | None, progress: Callable[[str], DownloadBar] | None
 ) -> bytes:
     problems: list[McLsError] = []
     for source in addresses(file, mirror):
@@ -135,7 +135,7 @@ def read_matlab(content: bytes, name: str, file: RawFile, where: str) -> bytes:
         raise RefusedError(f"{where}: {error}") from None
 
 
-def download(url: str, limit: int, bar: Progress | None = None) -> bytes:
+def download(url: str, limit: int, bar: DownloadBar | None = None) -> bytes:
     """Download at most one byte more than ``limit``, in bounded time; try again what may pass."""
     seconds = GRACE + limit / SLOWEST
     ended: list[bytes | Exception] = []
@@ -157,7 +157,7 @@ def download(url: str, limit: int, bar: Progress | None = None) -> bytes:
     return ended[0]
 
 
-def _persist(url: str, limit: int, bar: Progress | None) -> bytes:
+def _persist(url: str, limit: int, bar: DownloadBar | None) -> bytes:
     for attempt in range(1, ATTEMPTS + 1):
         buffer = _Bounded(limit)
         try:
@@ -193,7 +193,7 @@ class _Bounded(io.BytesIO):
         return written
 
 
-def _copy(url: str, out: _Bounded, bar: Progress | None) -> None:
+def _copy(url: str, out: _Bounded, bar: DownloadBar | None) -> None:
     try:
         if urlparse(url).scheme == "file":
             path = Path(url2pathname(urlparse(url).path))
@@ -208,7 +208,7 @@ def _copy(url: str, out: _Bounded, bar: Progress | None) -> None:
         raise UnavailableError(f"{url}: {error.strerror or error}") from None
 
 
-def _copy_http(url: str, out: _Bounded, bar: Progress | None) -> None:
+def _copy_http(url: str, out: _Bounded, bar: DownloadBar | None) -> None:
     import requests
     from pooch import HTTPDownloader
 

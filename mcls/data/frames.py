@@ -11,7 +11,7 @@ import numpy as np
 
 from mcls.data.cells import is_missing
 from mcls.data.encoder import Cells
-from mcls.data.scanning import Cell, Gaps
+from mcls.data.scanning import Gaps, TextCell
 from mcls.data.tables import Column, NumberColumn, text_column
 
 
@@ -32,7 +32,7 @@ def frame_cells(column: Iterable[Any]) -> Cells:
     return ["" if is_gap(cell) else _text(cell) for cell in cells]
 
 
-class _Entry(Cell):
+class _Entry(TextCell):
     """A cell of a data frame, whose rows are numbered from 0 and stand on no line."""
 
     def __str__(self) -> str:

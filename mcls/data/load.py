@@ -16,7 +16,7 @@ from mcls.data.cache import RefusedError, cached_files, folder_table_path
 from mcls.data.cards import Card, load_card
 from mcls.data.dataset import Dataset
 from mcls.data.faces import read_faces, unpack
-from mcls.data.parsers import PARSERS, Table, canonical, gunzip, usps_npz
+from mcls.data.parsers import PARSERS, ParsedTable, canonical, gunzip, usps_npz
 from mcls.data.plugged import read_plugged
 from mcls.data.variants import apply_options, resolve_options
 from mcls.errors import McLsError
@@ -82,7 +82,7 @@ def read_shipped(card: Card) -> Dataset:
 
 
 @lru_cache(maxsize=2)
-def _parse_shipped(suffix: str, content: bytes, features: tuple[str, ...]) -> Table:
+def _parse_shipped(suffix: str, content: bytes, features: tuple[str, ...]) -> ParsedTable:
     """The same bytes are not parsed again for the next option of a data set: two tables are kept."""
     if suffix == ".npz":
         return usps_npz(content)
@@ -117,7 +117,7 @@ def parse_files(card: Card, contents: Mapping[str, bytes], where: str) -> Datase
     return to_dataset(card, table, f"{' and '.join(names)} from {where}")
 
 
-def to_dataset(card: Card, table: Table, where: str) -> Dataset:
+def to_dataset(card: Card, table: ParsedTable, where: str) -> Dataset:
     """Give a parsed table the card's names and class order, and refuse it if it is not the card's table."""
     n, d = table.X.shape
     if card.shape and card.shape != [n, d]:

@@ -25,7 +25,7 @@ MAX_UNPACKED = 256 * 2**20
 
 
 @dataclass(frozen=True)
-class Table:
+class ParsedTable:
     """What a parser gives: values, labels as text, and columns that are not features."""
 
     X: NDArray[np.float64]  # (n, d)
@@ -68,7 +68,7 @@ def floats(rows: Sequence[Sequence[str]]) -> NDArray[np.float64]:
         raise McLsError(str(error)) from None
 
 
-def canonical(content: bytes, features: Sequence[str]) -> Table:
+def canonical(content: bytes, features: Sequence[str]) -> ParsedTable:
     """Read a shipped table: a header, ``class`` last; columns that are not features become ``extra``."""
     header, *rows = cells(content, ",")
     missing = [name for name in [*features, "class"] if name not in header]
@@ -78,7 +78,7 @@ def canonical(content: bytes, features: Sequence[str]) -> Table:
     others = [name for name in header[:-1] if name not in features]
     X = floats([[row[j] for j in wanted] for row in rows])
     extra = {name: np.array([row[header.index(name)] for row in rows]) for name in others}
-    return Table(X, [row[header.index("class")] for row in rows], extra)
+    return ParsedTable(X, [row[header.index("class")] for row in rows], extra)
 
 
 def delimited(
@@ -87,7 +87,7 @@ def delimited(
     label: int = -1,
     identifiers: int = 0,
     spell: Mapping[str, str] | None = None,
-) -> Table:
+) -> ParsedTable:
     """Read a UCI table without a header.
 
     ``label`` is the class column (first or last), ``identifiers`` the number of leading columns that name
@@ -96,10 +96,10 @@ def delimited(
     rows = cells(content, sep)
     labels = [row[label] for row in rows]
     X = floats([row[1:] if label == 0 else row[identifiers:-1] for row in rows])
-    return Table(X, [spell[name] if spell else name for name in labels])
+    return ParsedTable(X, [spell[name] if spell else name for name in labels])
 
 
-def vowel(content: bytes) -> Table:
+def vowel(content: bytes) -> ParsedTable:
     """Read vowel-context.data: split (0 train, 1 test), speaker, sex, ten features, class."""
     rows = cells(content, None)
     extra = {
@@ -107,24 +107,24 @@ def vowel(content: bytes) -> Table:
         "speaker": np.array([row[1] for row in rows]),
         "sex": np.array([row[2] for row in rows]),
     }
-    return Table(floats([row[3:-1] for row in rows]), [row[-1] for row in rows], extra)
+    return ParsedTable(floats([row[3:-1] for row in rows]), [row[-1] for row in rows], extra)
 
 
-def usps_npz(content: bytes) -> Table:
+def usps_npz(content: bytes) -> ParsedTable:
     """Read the shipped USPS archive: pixels as int16 in ten-thousandths, digits."""
     with np.load(io.BytesIO(content), allow_pickle=False) as archive:
         # A division, not a product with 1e-4: only the quotient is the double nearest to the decimal.
         pixels, digits = archive["pixels"] / 10000.0, archive["digit"]
     half = len(digits) // 2
-    return Table(pixels, [str(digit) for digit in digits], _split(half, len(digits) - half))
+    return ParsedTable(pixels, [str(digit) for digit in digits], _split(half, len(digits) - half))
 
 
-def usps_esl(train: bytes, test: bytes) -> Table:
+def usps_esl(train: bytes, test: bytes) -> ParsedTable:
     """Read zip.train.gz and zip.test.gz of the ESL site: the digit, then 256 pixels, white space between."""
     parts = [np.loadtxt(io.BytesIO(gunzip(content)), dtype=np.float64, ndmin=2) for content in (train, test)]
     values = np.vstack(parts)
     split = _split(len(parts[0]), len(parts[1]))
-    return Table(values[:, 1:], [str(int(digit)) for digit in values[:, 0]], split)
+    return ParsedTable(values[:, 1:], [str(int(digit)) for digit in values[:, 0]], split)
 
 
 def _split(n_train: int, n_test: int) -> dict[str, NDArray[Any]]:
@@ -165,18 +165,18 @@ INDIAN_PINES_CLASSES = (
 )
 
 
-def pavia(cube: bytes, truth: bytes) -> Table:
+def pavia(cube: bytes, truth: bytes) -> ParsedTable:
     """Read PaviaU.mat and PaviaU_gt.mat: 610 × 340 pixels with 103 bands."""
     bands, codes = matlab_array(cube, "paviaU", ndim=3), matlab_array(truth, "paviaU_gt", ndim=2)
     return scene(bands, codes, PAVIA_CLASSES)
 
 
-def indian_pines(cube: bytes, truth: bytes) -> Table:
+def indian_pines(cube: bytes, truth: bytes) -> ParsedTable:
     """Read Indian_pines_corrected.npy and Indian_pines_gt.npy: 145 × 145 pixels with 200 bands."""
     return scene(_numpy_array(cube, ndim=3), _numpy_array(truth, ndim=2), INDIAN_PINES_CLASSES)
 
 
-def scene(bands: NDArray[Any], codes: NDArray[Any], classes: Sequence[str]) -> Table:
+def scene(bands: NDArray[Any], codes: NDArray[Any], classes: Sequence[str]) -> ParsedTable:
     """The labelled pixels' spectra, with each pixel's row and column; code 0 means that a pixel has no label."""
     if bands.shape[:2] != codes.shape:
         raise McLsError(f"the image has {bands.shape[:2]} pixels, the ground truth {codes.shape}")
@@ -184,7 +184,7 @@ def scene(bands: NDArray[Any], codes: NDArray[Any], classes: Sequence[str]) -> T
         raise McLsError(f"ground truth codes must lie between 0 and {len(classes)}")
     rows, columns = np.nonzero(codes)
     labels = [classes[int(code) - 1] for code in codes[rows, columns]]
-    return Table(bands[rows, columns].astype(np.float64), labels, {"row": rows, "column": columns})
+    return ParsedTable(bands[rows, columns].astype(np.float64), labels, {"row": rows, "column": columns})
 
 
 def _numpy_array(content: bytes, ndim: int) -> NDArray[Any]:
@@ -197,7 +197,7 @@ def _numpy_array(content: bytes, ndim: int) -> NDArray[Any]:
     return found
 
 
-PARSERS: dict[str, Callable[..., Table]] = {
+PARSERS: dict[str, Callable[..., ParsedTable]] = {
     "iris": partial(
         delimited, spell={f"Iris-{name}": name for name in ("setosa", "versicolor", "virginica")}
     ),

@@ -25,7 +25,7 @@ _LOOKED_AT = 20  # lines that are looked at for what else separates their cells
 CHUNK_CHARACTERS = 2**22
 
 
-class Cell(NamedTuple):
+class TextCell(NamedTuple):
     """A cell's text and the line of the file it stands on; of several files, also which."""
 
     line: int
@@ -41,7 +41,7 @@ class Gaps(NamedTuple):
     """The cells of a column that hold nothing: how many rows, and the first."""
 
     rows: int
-    first: Cell
+    first: TextCell
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,10 @@ class Seen:
 
     def __init__(self, width: int, decimal: str) -> None:
         self.decimal = decimal
-        self.number: list[Cell | None] = [None] * width
-        self.text: list[Cell | None] = [None] * width
-        self.infinite: list[Cell | None] = [None] * width
-        self.missing: list[Cell | None] = [None] * width
+        self.number: list[TextCell | None] = [None] * width
+        self.text: list[TextCell | None] = [None] * width
+        self.infinite: list[TextCell | None] = [None] * width
+        self.missing: list[TextCell | None] = [None] * width
         self.n_missing = [0] * width
 
     def gaps(self, j: int) -> Gaps | None:
@@ -87,7 +87,7 @@ class Seen:
                 self._add_cells(j, lines, cells)
 
     def _add_cells(self, j: int, lines: Sequence[int], cells: Sequence[str]) -> None:
-        kinds: dict[str, list[Cell | None]] = {}  # of each different text
+        kinds: dict[str, list[TextCell | None]] = {}  # of each different text
         for line, text in zip(lines, cells):
             kind = kinds.get(text)
             if kind is None:
@@ -95,17 +95,17 @@ class Seen:
                 self._note(kind, j, line, text)
             self.n_missing[j] += kind is self.missing
 
-    def _kind(self, text: str) -> list[Cell | None]:
+    def _kind(self, text: str) -> list[TextCell | None]:
         value = parse_number(text, self.decimal)
         if is_missing(text) or (value is not None and math.isnan(value)):
             return self.missing
         return self.text if value is None else self.infinite if math.isinf(value) else self.number
 
     @staticmethod
-    def _note(kind: list[Cell | None], j: int, line: int, text: str) -> None:
+    def _note(kind: list[TextCell | None], j: int, line: int, text: str) -> None:
         known = kind[j]
         if known is None or line < known.line:
-            kind[j] = Cell(line, text)
+            kind[j] = TextCell(line, text)
 
 
 def pieces(path: Path, form: TableFormat, skip: int = 0) -> Iterator[tuple[list[int], list[list[str]]]]:

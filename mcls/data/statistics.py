@@ -17,9 +17,16 @@ import numpy as np
 
 from mcls.data.blocks import Block, read_blocks
 from mcls.data.cells import parse_number
-from mcls.data.encoding import FEWEST_COUNTED, Facts, NumberFacts, TextFacts, all_different, column_values
+from mcls.data.encoding import (
+    FEWEST_COUNTED,
+    ColumnFacts,
+    NumberFacts,
+    TextFacts,
+    all_different,
+    column_values,
+)
 from mcls.data.parts import Parts, Piece
-from mcls.data.scanning import Cell, Gaps
+from mcls.data.scanning import Gaps, TextCell
 from mcls.data.tables import Column, NumberColumn, TextColumn, as_classes, check_classes
 from mcls.errors import McLsError
 
@@ -62,8 +69,8 @@ class Numbers:
     low: float
     high: float
     missing: int
-    first_missing: Cell | None
-    infinite: Cell | None
+    first_missing: TextCell | None
+    infinite: TextCell | None
     first: float
     last: float
     step: float  # between neighbours where it is always the same; NaN where it is not
@@ -79,8 +86,8 @@ class Numbers:
             float(known.min(initial=np.inf)),
             float(known.max(initial=-np.inf)),
             int(gaps.sum()),
-            Cell(start + int(gaps.argmax()), "") if gaps.any() else None,
-            Cell(start + int(wild.argmax()), str(values[wild.argmax()])) if wild.any() else None,
+            TextCell(start + int(gaps.argmax()), "") if gaps.any() else None,
+            TextCell(start + int(wild.argmax()), str(values[wild.argmax()])) if wild.any() else None,
             float(values[0]),
             float(values[-1]),
             float(steps[0]) if (steps == steps[0]).all() else np.nan,
@@ -127,8 +134,8 @@ class Texts:
     rows: int
     levels: dict[str, int]  # text → rows
     missing: int
-    first_missing: Cell | None
-    first: Cell | None  # that is not a number
+    first_missing: TextCell | None
+    first: TextCell | None  # that is not a number
 
     @classmethod
     def of(cls, column: TextColumn, start: int, decimal: str) -> Texts:
@@ -142,8 +149,8 @@ class Texts:
             len(column.codes),
             dict(zip(column.levels, counts)),
             int(gaps.sum()),
-            Cell(start + int(gaps.argmax()), "") if gaps.any() else None,
-            Cell(start + at, column.levels[column.codes[at]]) if others.any() else None,
+            TextCell(start + int(gaps.argmax()), "") if gaps.any() else None,
+            TextCell(start + at, column.levels[column.codes[at]]) if others.any() else None,
         )
 
     def merged(self, other: Texts) -> Texts:
@@ -182,8 +189,8 @@ class Counts(NamedTuple):
     sample: dict[str, Array]  # (s,) numbers, or texts, empty where one is missing
 
 
-def _moved(cell: Cell | None, rows: int, file: str) -> Cell | None:
-    return None if cell is None else Cell(cell.line + rows, cell.text, file)
+def _moved(cell: TextCell | None, rows: int, file: str) -> TextCell | None:
+    return None if cell is None else TextCell(cell.line + rows, cell.text, file)
 
 
 def count_piece(piece: Piece, parts: Parts, seed: int, size: int = SAMPLE_ROWS) -> Counts:
@@ -243,9 +250,9 @@ def merge_pieces(found: Iterable[Counts], pieces: Sequence[Piece], parts: Parts)
     return reduce(merge_counts, (moved(*pair) for pair in zip(found, pieces, strict=True)))
 
 
-def column_facts(counts: Counts, names: Sequence[str]) -> list[Facts]:
+def column_facts(counts: Counts, names: Sequence[str]) -> list[ColumnFacts]:
     """The facts of some columns."""
-    made: list[Facts] = []
+    made: list[ColumnFacts] = []
     for name in names:
         of = counts.columns[name]
         made.append(of.facts(name, counts.sample[name]) if isinstance(of, Numbers) else of.facts(name))

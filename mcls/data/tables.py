@@ -20,7 +20,7 @@ from mcls.data.cells import DECIMAL_COMMA, class_of_number, is_missing, parse_nu
 from mcls.data.dataset import Dataset
 from mcls.data.formats import ColumnRules, TableFormat
 from mcls.data.lines import sniff
-from mcls.data.scanning import NO_COMMA, THOUSANDS, Cell, Gaps, Layout, column_index, pieces, scan
+from mcls.data.scanning import NO_COMMA, THOUSANDS, Gaps, Layout, TextCell, column_index, pieces, scan
 from mcls.errors import McLsError
 
 
@@ -30,7 +30,7 @@ class NumberColumn(NamedTuple):
     name: str
     values: NDArray[np.float64]  # (n,)
     gaps: Gaps | None = None
-    infinite: Cell | None = None
+    infinite: TextCell | None = None
 
     @property
     def known(self) -> NDArray[np.float64]:
@@ -44,7 +44,7 @@ class TextColumn(NamedTuple):
     name: str
     codes: NDArray[np.int64]  # (n,)
     levels: tuple[str, ...]
-    first: Cell | None  # the first cell that is not a number
+    first: TextCell | None  # the first cell that is not a number
     gaps: Gaps | None = None
 
 
@@ -147,10 +147,10 @@ def numbers(columns: Sequence[Column], path: Path | str) -> NDArray[np.float64]:
     return np.column_stack([column.values for column in columns if isinstance(column, NumberColumn)])
 
 
-def comma_hint(first: Cell | None) -> str:
+def comma_hint(first: TextCell | None) -> str:
     """What to do about a column whose first text is a number with a comma; nothing to say about any other.
 
-    >>> comma_hint(Cell(2, "1,007"))
+    >>> comma_hint(TextCell(2, "1,007"))
     '; if its commas mark thousands, take them out; if decimals: write decimals with a point, or say --decimal , \
 (decimal: comma in a config)'
     """
@@ -225,7 +225,7 @@ def _fill(path: Path, layout: Layout, used: Sequence[int], text: set[int], coded
 
 
 def text_column(
-    name: str, came: NDArray[np.int64], texts: Sequence[str], first: Cell | None, gaps: Gaps | None
+    name: str, came: NDArray[np.int64], texts: Sequence[str], first: TextCell | None, gaps: Gaps | None
 ) -> TextColumn:
     """A column from codes into texts as they came (−1: missing), which are sorted here."""
     levels = sorted(texts)

@@ -37,23 +37,23 @@ def cost_of(y: Array, predictions: Array, costs: Array) -> Array:
     return costs[y, predictions]
 
 
-def check_costs(costs: Any, n_classes: int, source: str = "the cost matrix") -> Array:
+def check_costs(costs: Any, n_classes: int) -> Array:
     """The matrix (ℓ, ℓ) as numbers, or an error that says what is wrong with it."""
     try:
         C = np.array(costs, dtype=np.float64)
     except (TypeError, ValueError):
-        raise McLsError(f"{source} must hold numbers only, {n_classes} rows of {n_classes}") from None
+        raise McLsError(f"the cost matrix must hold numbers only, {n_classes} rows of {n_classes}") from None
     if C.shape != (n_classes, n_classes):
         shape = " by ".join(str(side) for side in C.shape) or "a single number"
         raise McLsError(
-            f"{source} is {shape}; {n_classes} classes need {n_classes} rows (true class) of {n_classes} numbers "
-            "(predicted class)"
+            f"the cost matrix is {shape}; {n_classes} classes need {n_classes} rows (true class) of {n_classes} "
+            "numbers (predicted class)"
         )
     bad = np.argwhere(~(np.isfinite(C) & (C >= 0)))
     if len(bad):
         row, column = bad[0]
         raise McLsError(
-            f"{source}: a cost must be a finite number, zero or more; row {row + 1}, column {column + 1} has "
+            f"the cost matrix: a cost must be a finite number, zero or more; row {row + 1}, column {column + 1} has "
             f"{C[row, column]:g}"
         )
     return C

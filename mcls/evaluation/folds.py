@@ -12,10 +12,10 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 
 from mcls.data.roles import check_groups
 from mcls.errors import McLsError
+from mcls.machines.sweeping import Fold
 from mcls.terminal import counted
 
 Array = np.ndarray
-Fold = tuple[Array, Array]  # (train, test) row indices
 
 
 #: Instead of groups: rows with the same features are one group.

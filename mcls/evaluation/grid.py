@@ -47,7 +47,7 @@ _THREADS_UP_TO = 2499
 _DISTANCES_UP_TO = 8000
 
 
-class Choice(NamedTuple):
+class FoldChoice(NamedTuple):
     """Folds that choose a point together, and the folds whose scores are kept at their best points."""
 
     by: Sequence[int]
@@ -68,7 +68,7 @@ def search(
     metrics: Sequence[Metric] = (ERROR,),
     weights: Array | None = None,
     calibrators: Mapping[int, Sequence[int]] | None = None,
-    keep_scores: bool | Sequence[Choice] = False,
+    keep_scores: bool | Sequence[FoldChoice] = False,
     exact_scores: bool = False,
     near: float = 0.0,
     n_threads: int = 1,
@@ -96,7 +96,7 @@ def search(
     calibrators : dict, optional
         Fold → the folds whose test scores fit its temperature. With it, only the folds that it names are judged:
         the others are there to calibrate.
-    keep_scores : bool or sequence of Choice
+    keep_scores : bool or sequence of FoldChoice
         Keep the out-of-fold scores of the best points: those of all folds, or of each choice.
     exact_scores : bool
         Whether scores are exact where classes are all that is judged; otherwise they may be as near as these need.
@@ -113,7 +113,7 @@ def search(
     ell = int(y.max()) + 1 if n_classes is None else n_classes
     scoring = Scoring(y, [test for _, test in folds], metrics, weights, calibrators, bool(keep_scores))
     every = range(len(scoring.judged))
-    choices = [Choice(every, every)] if isinstance(keep_scores, bool) else keep_scores
+    choices = [FoldChoice(every, every)] if isinstance(keep_scores, bool) else keep_scores
     judges_scores = exact_scores or any(metric.need != "classes" for metric in metrics)
     question = _Question(as_machine(machine, scoring.needs_scores), y, grids, ell, engine, weights, judges_scores)
     judged: Iterable[tuple[list[dict[str, Any]], Judged]]
@@ -208,7 +208,7 @@ def steps(items: Sequence[Item], what: str, on_step: OnStep | None) -> Iterator[
         yield item
 
 
-Path = list[dict[str, Any]]  # grid points
+GridPoints = list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ class _Question:
         see: Callable[[list[Array]], list[Any]],
         n_threads: int,
         judge: Callable[[list[Any]], Any] = list,
-    ) -> Iterator[tuple[Path, Any]]:
+    ) -> Iterator[tuple[GridPoints, Any]]:
         """Yield grid points and what ``judge`` makes of what ``see`` keeps of the folds, kernel by kernel."""
         machine, grids = self.machine, self.grids
         folds = SharedFolds(folds)
@@ -282,7 +282,9 @@ class _Question:
                 return current, K, current.prepare(K) if current.decomposes(len(K), n_points) else None
             return current, K, None if self.judges_scores else current.certifier(len(K))
 
-        def end(fixed: dict[str, Any], path: Path, begun: tuple[Any, Array | None, Any]) -> tuple[Path, Any]:
+        def end(
+            fixed: dict[str, Any], path: GridPoints, begun: tuple[Any, Array | None, Any]
+        ) -> tuple[GridPoints, Any]:
             current, K, prepared = begun
             if K is None:
                 D = distances(current.kernel)
@@ -291,7 +293,7 @@ class _Question:
                 scores = current.sweep(K, self.y, folds, path, prepared=prepared, **settings)
             return [{**fixed, **point} for point in path], judge(see(scores))
 
-        def finish(fixed: dict[str, Any], path: Path, half: Future[Any]) -> tuple[Path, Any]:
+        def finish(fixed: dict[str, Any], path: GridPoints, half: Future[Any]) -> tuple[GridPoints, Any]:
             return end(fixed, path, half.result())
 
         if not threads:
@@ -301,7 +303,7 @@ class _Question:
             return
         with blas_threads(1), ThreadPoolExecutor(n_threads) as pool:  # threads of BLAS would fight with these
             # Halves of a width are smaller pieces to share; few enough are under way that memory does not matter.
-            begun: deque[tuple[dict[str, Any], Path, Future[Any]]] = deque()
+            begun: deque[tuple[dict[str, Any], GridPoints, Future[Any]]] = deque()
             ended = []
             for fixed, path in paths:
                 begun.append((fixed, path, pool.submit(begin, fixed, len(path))))

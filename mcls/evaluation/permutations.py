@@ -25,10 +25,9 @@ from mcls.errors import McLsError
 from mcls.evaluation.folds import Fold
 from mcls.evaluation.grid import OnStep, steps
 from mcls.evaluation.metrics import ERROR, Metric
-from mcls.evaluation.prepared_folds import Prepare
 from mcls.evaluation.scaling import to_range
 from mcls.evaluation.statistics import TestResult
-from mcls.evaluation.task import Task
+from mcls.evaluation.task import Prepare, Task
 from mcls.kernels import KERNEL_PARAMETERS, kernel_matrix
 from mcls.machines.foreign import as_machine
 from mcls.parameters import SCALE

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from mcls.errors import McLsError
-from mcls.evaluation.facts import fitted_facts
-from mcls.evaluation.folds import groups_of
+from mcls.evaluation.folds import Fold, groups_of
 from mcls.evaluation.grid import OnStep, search
 from mcls.evaluation.grid_result import GridResult, choose, losses, near_bound, settle
 from mcls.evaluation.metrics import ERROR, Metric
@@ -20,7 +20,8 @@ from mcls.machines.foreign import as_machine
 from mcls.solvers.weights import check_weights
 
 Array = np.ndarray
-Fold = tuple[Array, Array]
+#: Features (n, d) of all rows of a task, learnt from its training rows, which are given.
+Prepare = Callable[[Array], Array]
 
 
 def named_weights(weights: Any, n: int, what: str) -> Array | None:
@@ -141,3 +142,18 @@ class Task:
     def n_points(self) -> int:
         """The number of points of the grid."""
         return sum(math.prod(len(values) for values in grid.values()) for grid in self.grids)
+
+
+def fitted_facts(estimator: Any, point: Mapping[str, Any], X: Array, y: Array) -> dict[str, Any]:
+    """Fit a machine at a point on its training rows and note what it became (``BaseMachine.facts``).
+
+    >>> from mcls import ECOC
+    >>> X, y = np.array([[0.0], [0.2], [1.0], [1.2], [2.0], [2.2]]), np.array([0, 0, 1, 1, 2, 2])
+    >>> facts = fitted_facts(ECOC(coding="all-pairs"), {"gamma": 0.1}, X, y)
+    >>> facts["rows"], facts["columns"]
+    (3, 3)
+    """
+    if len(np.unique(y)) < 2:
+        return {}
+    facts: dict[str, Any] = clone(estimator).set_params(**point).fit(X, y).facts(X, y)
+    return facts

@@ -24,7 +24,7 @@ from mcls.evaluation.statistics import (
 from mcls.experiments.experiment import Experiment
 from mcls.experiments.layout import plan
 from mcls.experiments.loading import config_from
-from mcls.experiments.plan import Row
+from mcls.experiments.plan import PlanRow
 from mcls.experiments.store import Record, Store, write_file
 from mcls.experiments.stored import split_values
 from mcls.experiments.summary import markdown_table, to_csv, to_markdown
@@ -158,7 +158,7 @@ class Comparison(Experiment):
         write_file(self.folder / "machines.csv", to_csv(lines))
         write_file(self.folder / "summary.md", page)
 
-    def _by_dataset(self) -> list[Sequence[Row]]:
+    def _by_dataset(self) -> list[Sequence[PlanRow]]:
         # The plan lists the machines of one data set after those of another.
         rows, n = self.plan.rows, len(self.config.machines)
         return [rows[i : i + n] for i in range(0, len(rows), n)]
@@ -309,7 +309,7 @@ def _ranking_csv(labels: Sequence[str], result: FriedmanResult) -> str:
     return csv_text([["machine", "average_rank", *test], *rows])
 
 
-def _records(row: Row, store: Store) -> list[Record] | None:
+def _records(row: PlanRow, store: Store) -> list[Record] | None:
     found = [store.result(cell) for cell in row.cells]
     return None if any(record is None for record in found) else [r for r in found if r is not None]
 

@@ -16,7 +16,7 @@ from mcls.errors import printable
 from mcls.experiments.config import OF_TABLES, ExperimentConfig
 from mcls.experiments.layout import plan
 from mcls.experiments.plan import Plan
-from mcls.experiments.runner import Outcome, Progress, run_cells
+from mcls.experiments.runner import Progress, RunOutcome, run_cells
 from mcls.experiments.store import Store, write_file
 from mcls.experiments.summary import Line, summarise, to_csv, to_markdown
 from mcls.files import clear_stale
@@ -49,9 +49,9 @@ class Experiment:
     part: str = ""
 
     @classmethod
-    def prepare(cls, config: ExperimentConfig, source: Path, out: Path, part: str = "") -> Experiment:
+    def laid_out(cls, config: ExperimentConfig, source: Path, out: Path) -> Experiment:
         """Lay the config out as cells; loads the data sets."""
-        return cls(config, source, out, plan(config, source), part)
+        return cls(config, source, out, plan(config, source))
 
     @property
     def folder(self) -> Path:
@@ -72,7 +72,7 @@ class Experiment:
         fresh: bool = False,
         keep_going: bool = True,
         progress: Progress | None = None,
-    ) -> Outcome:
+    ) -> RunOutcome:
         """Compute what is missing and write the folder; see ``runner.run_cells`` for the parameters.
 
         With ``timing: true`` the cells run one after the other: a time measured beside other work is not a measurement.

@@ -16,7 +16,7 @@ from mcls.evaluation.protocols import Rows, check_splits, get_protocol, split_no
 from mcls.evaluation.task import named_weights
 from mcls.experiments.cells import Cell, DatasetRef, equal_rows_of, groups_of_rows, plugins_of
 from mcls.experiments.config import DatasetEntry, ExperimentConfig
-from mcls.experiments.plan import Plan, PlannedData, Row
+from mcls.experiments.plan import Plan, PlannedData, PlanRow
 from mcls.machines.foreign import as_machine, parameters_of
 from mcls.machines.labels import LabelMachine
 from mcls.machines.registry import get_machine
@@ -27,7 +27,7 @@ from mcls.specs import format_options, format_spec
 
 def plan(config: ExperimentConfig, folder: Path = Path()) -> Plan:
     """Lay an experiment out as rows and cells; loads the data sets, paths being relative to ``folder``."""
-    rows: list[Row] = []
+    rows: list[PlanRow] = []
     notes: list[str] = []
     datasets: dict[str, PlannedData] = {}
     for i, entry in enumerate(config.datasets):
@@ -93,7 +93,7 @@ def _row(
     options: Mapping[str, Any],
     own_grid: Mapping[str, Any],
     costs: Any = None,
-) -> Row:
+) -> PlanRow:
     machine = get_machine(name)
     estimator = machine.create(**options)
     if WEIGHT in data.extra:
@@ -139,7 +139,7 @@ def _row(
         return first.replicates([derive(config.seed, data.name, splits, i) for i in range(replicates)])
 
     book = parameters.get("labelbook", "")
-    return Row(
+    return PlanRow(
         dataset=ref.label,
         machine=machine.name,
         labelbook=book if isinstance(book, str) else "custom",

@@ -83,7 +83,7 @@ class PlannedData:
 
 
 @dataclass(frozen=True)
-class Row:
+class PlanRow:
     """One line of a summary: a machine on a data set, with the cell of each replicate."""
 
     dataset: str
@@ -113,7 +113,7 @@ class Plan:
     each data set, by its label. A run writes its plan beside its cells, and whoever reads results needs no more.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[PlanRow, ...]
     notes: tuple[str, ...] = ()
     datasets: Mapping[str, PlannedData] = field(default_factory=dict)
 
@@ -160,14 +160,14 @@ class Plan:
             return None
 
 
-def _row_to_json(row: Row) -> dict[str, Any]:
+def _row_to_json(row: PlanRow) -> dict[str, Any]:
     fields = {name: getattr(row, name) for name in _ROW_FIELDS}
     return fields | {"cells": _cells_to_json(row.cells), "nested": _cells_to_json(row.nested)}
 
 
-def _row_from_json(values: Mapping[str, Any]) -> Row:
+def _row_from_json(values: Mapping[str, Any]) -> PlanRow:
     cells = [_cells_from_json(values["dataset"], values[part]) for part in ("cells", "nested")]
-    return Row(*(values[name] for name in _ROW_FIELDS), *cells)
+    return PlanRow(*(values[name] for name in _ROW_FIELDS), *cells)
 
 
 def _cells_to_json(cells: Sequence[Cell]) -> dict[str, Any] | None:

@@ -15,7 +15,7 @@ from mcls.experiments.cells import Cell
 Array = np.ndarray
 
 
-class Fitted(NamedTuple):
+class Refitted(NamedTuple):
     """A machine, the data set it was fitted to, and the features as it saw them."""
 
     machine: Any
@@ -23,7 +23,7 @@ class Fitted(NamedTuple):
     X: Array  # (n, d)
 
 
-def fit_again(cell: Cell, point: Mapping[str, Any], rows: Array | None = None) -> Fitted:
+def fit_again(cell: Cell, point: Mapping[str, Any], rows: Array | None = None) -> Refitted:
     """Fit the machine of a cell at a point of its grid, to all rows or to some; needs the data."""
     data = cell.dataset.load()
     if data.fingerprint != cell.fingerprint:
@@ -31,4 +31,4 @@ def fit_again(cell: Cell, point: Mapping[str, Any], rows: Array | None = None) -
     X = to_range(data.X, data.X) if cell.scaling == "fold" else scale_dataset(data.X, cell.scaling)
     chosen = slice(None) if rows is None else rows
     machine = cell.estimator().set_params(**point).fit(X[chosen], data.y[chosen])
-    return Fitted(machine, data, X)
+    return Refitted(machine, data, X)

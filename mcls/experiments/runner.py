@@ -48,7 +48,7 @@ class Progress(Protocol):
 
 
 @dataclass
-class Outcome:
+class RunOutcome:
     """What became of the cells of a run; ``elsewhere`` counts those that another run computed meanwhile."""
 
     reused: int = 0
@@ -74,7 +74,7 @@ def run_cells(
     fresh: bool = False,
     keep_going: bool = True,
     progress: Progress | None = None,
-) -> Outcome:
+) -> RunOutcome:
     """Compute the cells that the store does not hold, and store each as it arrives.
 
     Parameters
@@ -95,7 +95,7 @@ def run_cells(
         stamp, known = store.look(cell)
         if fresh or known is None or known.status != "done":
             todo[cell.key], before[cell.key] = cell, stamp
-    outcome = Outcome(reused=len(cells) - len(todo), not_run=len(todo))
+    outcome = RunOutcome(reused=len(cells) - len(todo), not_run=len(todo))
     if progress:
         progress.start(len(todo))
     pool: Pool | None = None
@@ -117,7 +117,7 @@ def run_cells(
     return outcome
 
 
-def _note(outcome: Outcome, record: Record, is_ours: bool) -> None:
+def _note(outcome: RunOutcome, record: Record, is_ours: bool) -> None:
     outcome.not_run -= 1
     if record["status"] == "failed":
         outcome.failed.append(record)

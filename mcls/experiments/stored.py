@@ -29,7 +29,7 @@ from mcls.evaluation.resampling_tests import (
 )
 from mcls.evaluation.statistics import FriedmanResult, TestResult, friedman, ftest_5x2cv
 from mcls.experiments.cells import Cell
-from mcls.experiments.plan import Plan, Row
+from mcls.experiments.plan import Plan, PlanRow
 from mcls.experiments.store import Record, Store
 from mcls.packing import unpack
 from mcls.specs import format_spec, parse_spec
@@ -163,7 +163,7 @@ def _ftest(found: Found, loss_a: np.ndarray, loss_b: np.ndarray, n: int) -> Test
     return ftest_5x2cv(loss_a.reshape(5, 2), loss_b.reshape(5, 2), n)
 
 
-def _name(row: Row) -> str:
+def _name(row: PlanRow) -> str:
     options = {"labelbook": row.labelbook} if row.labelbook else {}
     spec = format_spec(row.machine, options)
     return f"{spec}{',' if options else ':'}{row.options}" if row.options else spec
@@ -191,7 +191,7 @@ def _chosen(known: list[str], wanted: Sequence[str]) -> list[str]:
     return found
 
 
-def _records(row: Row | None, store: Store) -> Found | None:
+def _records(row: PlanRow | None, store: Store) -> Found | None:
     """The cells of a row with their records, the honest ones if it has some; None where some are missing."""
     if row is None:
         return None

@@ -16,7 +16,7 @@ import numpy as np
 from mcls.evaluation.metrics import ERROR, get_metric
 from mcls.evaluation.protocols import get_protocol
 from mcls.experiments.cells import Cell
-from mcls.experiments.plan import Plan, Row
+from mcls.experiments.plan import Plan, PlanRow
 from mcls.experiments.store import Brief, Store
 from mcls.files import csv_text, without_html
 
@@ -74,7 +74,7 @@ def summarise(plan: Plan, store: Store) -> list[Line]:
     return [_line(row, store) for row in plan.rows]
 
 
-def _line(row: Row, store: Store) -> Line:
+def _line(row: PlanRow, store: Store) -> Line:
     found = [store.brief(cell) for cell in row.cells]
     done = [brief for brief in found if brief is not None and brief.status == "done"]
     failed = sum(1 for brief in found if brief is not None and brief.status == "failed")

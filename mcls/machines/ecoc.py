@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mcls.coding.binary import BinaryMachines, check_base
 from mcls.coding.criteria import CRITERIA, Criterion, make_criterion
-from mcls.coding.decoders import DECODERS, class_probabilities, class_scores, training_weights
+from mcls.coding.decoders import DECODERS, class_probabilities, codeword_scores, training_weights
 from mcls.coding.matrices import coding_matrix, has_zeros
 from mcls.coding.subclasses import JUDGED, SIDES, Thresholds, subclass_code
 from mcls.coding.tree import discriminant_tree, tree_matrix
@@ -95,7 +95,7 @@ class CodeMachine(KernelMachine):
             self.weights_ = training_weights(self.code_matrix_, self.machines_.outputs(K), rows)
 
     def _scores(self, K: Array) -> Array:
-        by_row = class_scores(self.decoder, self.code_matrix_, self.machines_.outputs(K), self.weights_)
+        by_row = codeword_scores(self.decoder, self.code_matrix_, self.machines_.outputs(K), self.weights_)
         # A class that owns several codewords is as near as the nearest of them.
         return np.stack([by_row[:, self.row_classes_ == c].max(axis=1) for c in range(self._n_classes)], axis=1)
 
@@ -188,7 +188,7 @@ class ECOC(CodeMachine):
     ) -> list[Array]:
         M = coding_matrix(self.coding, n_classes, self.random_state)
         outputs = lsm.sweep(K, M[y].astype(float), [test for _, test in folds], gammas_of(points))
-        return [np.stack([class_scores(self.decoder, M, F) for F in of_fold]) for of_fold in outputs]
+        return [np.stack([codeword_scores(self.decoder, M, F) for F in of_fold]) for of_fold in outputs]
 
 
 @declares_parameters

@@ -69,7 +69,7 @@ class _CodewordMachine(WeightedMachine, KernelMachine):
         )
 
     @staticmethod
-    def _swept(K: Array, K_test: Array, y: Array, norms: Array, path: olc.Path, w: Weights = None) -> Array:
+    def _swept(K: Array, K_test: Array, y: Array, norms: Array, path: olc.Lambdas, w: Weights = None) -> Array:
         """Outputs (points, m, ℓ) at every (λ₁, λ₂) of the path."""
         raise NotImplementedError
 

@@ -14,7 +14,7 @@ from mcls.machines.widths import WidthMixin
 from mcls.parameters import SCALE, Check, Choice, Positive, Whole, declares_parameters
 from mcls.solvers import lsm, nystrom
 from mcls.solvers.landmarks import draw_rows
-from mcls.solvers.metric import METRICS, outer_products, rounds, transform
+from mcls.solvers.metric import METRIC_KINDS, outer_products, rounds, transform
 from mcls.solvers.spectrum import Spectrum
 
 Array = np.ndarray
@@ -101,7 +101,7 @@ class RFM(WidthMixin, BaseMachine):
 
     checks: ClassVar[Mapping[str, Check]] = {
         "n_rounds": Whole(0, as_float=True),
-        "metric": Choice("metric", METRICS),
+        "metric": Choice("metric", METRIC_KINDS),
         "kernel": Choice("kernel", tuple(name for name in RADIAL if name not in COLUMN_KERNELS)),
         "gamma": Positive(),
         "solver": Choice("solver", SOLVERS),

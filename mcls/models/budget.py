@@ -29,7 +29,7 @@ from mcls.threads import blas_threads
 Array = np.ndarray
 
 #: Numbers of landmarks to choose from.
-LANDMARKS = (100, 140, 200, 280, 400, 560, 800, 1100, 1600, 2000, 2800, 4000, 5600, 8000)
+LANDMARK_COUNTS = (100, 140, 200, 280, 400, 560, 800, 1100, 1600, 2000, 2800, 4000, 5600, 8000)
 #: Landmarks of a million rows and more where neither time nor memory is given, and the most where only memory is.
 USUAL, MOST = 2000, 4000
 # Operations of the sums with so many landmarks; fewer rows have more landmarks for the same price.
@@ -155,21 +155,21 @@ def usual_landmarks(rows: int) -> int:
     >>> usual_landmarks(25_000), usual_landmarks(400_000), usual_landmarks(10**9)
     (4000, 2800, 2000)
     """
-    return max(m for m in LANDMARKS if m <= USUAL or (m <= MOST and 2 * rows * m * m <= _USUAL_OPERATIONS))
+    return max(m for m in LANDMARK_COUNTS if m <= USUAL or (m <= MOST and 2 * rows * m * m <= _USUAL_OPERATIONS))
 
 
-def choose_landmarks(
+def affordable_landmarks(
     work: Work, kernels: int, seconds: float | None, memory: float | None, speed: Speed | None
 ) -> tuple[int, int]:
     """The largest number of landmarks within a time and a memory, and how many of the kernels are tried with it.
 
-    All kernels where at least ``LANDMARKS[2]`` landmarks can be afforded for each, one otherwise.
+    All kernels where at least ``LANDMARK_COUNTS[2]`` landmarks can be afforded for each, one otherwise.
     """
     free = min(float(available_bytes()), memory or np.inf)
-    fitting = [m for m in LANDMARKS if work.bytes(m) <= free]
+    fitting = [m for m in LANDMARK_COUNTS if work.bytes(m) <= free]
     if not fitting:
         raise McLsError(
-            f"even {LANDMARKS[0]} landmarks need {work.bytes(LANDMARKS[0]) / 1e9:.1f} GB, and "
+            f"even {LANDMARK_COUNTS[0]} landmarks need {work.bytes(LANDMARK_COUNTS[0]) / 1e9:.1f} GB, and "
             f"{free / 1e9:.1f} GB are {'free' if memory is None else 'allowed by --memory'}"
         )
     if seconds is None:
@@ -177,14 +177,14 @@ def choose_landmarks(
         return max(m for m in fitting if m <= most), kernels
     assert speed is not None
     for count in sorted({kernels, 1}, reverse=True):
-        least = LANDMARKS[2] if count > 1 else LANDMARKS[0]
+        least = LANDMARK_COUNTS[2] if count > 1 else LANDMARK_COUNTS[0]
         quick = [m for m in fitting if m >= least and count * work.seconds(m, speed) <= seconds]
         if quick:
             return max(quick), count
-    needed = work.seconds(LANDMARKS[0], speed)
+    needed = work.seconds(LANDMARK_COUNTS[0], speed)
     raise McLsError(
-        f"the time that is left of --budget ({max(seconds, 0):.0f} s) is too little for {LANDMARKS[0]} landmarks, "
-        f"which need about {needed:.0f} s more: give a longer one, or fewer rows"
+        f"the time that is left of --budget ({max(seconds, 0):.0f} s) is too little for {LANDMARK_COUNTS[0]} "
+        f"landmarks, which need about {needed:.0f} s more: give a longer one, or fewer rows"
     )
 
 

@@ -19,7 +19,6 @@ from mcls.evaluation.grid import OnStep
 from mcls.evaluation.grid_result import GridResult
 from mcls.evaluation.metrics import Metric
 from mcls.evaluation.parameter_grids import effective_grid
-from mcls.evaluation.prepared_folds import prepared_fold_outcomes, prepared_outcomes
 from mcls.evaluation.protocols import (
     Outcome,
     nested_fold_outcomes,
@@ -115,16 +114,11 @@ class Candidate:
         keep_scores: bool = False,
     ) -> list[list[Outcome]]:
         """Each fold judged at a point chosen without it, among those searched; one list per partition."""
-        task, threads = self.searched(found), os.cpu_count() or 1
+        task, threads, prepare = self.searched(found), os.cpu_count() or 1, data.prepare_searched
         with blas_threads(1):
-            if (prepare := data.prepare_searched) is not None:
-                if partitions:
-                    return prepared_fold_outcomes(task, partitions, prepare, threads, keep_scores)
-                seed = derive(data.seed, "folds")
-                return [prepared_outcomes(task, seed, data.splits, data.inner_folds, prepare)]
             if not partitions:
-                return [nested_outcomes(task, derive(data.seed, "folds"), data.splits, data.inner_folds)]
-            return nested_fold_outcomes(task, partitions, threads, keep_scores)
+                return [nested_outcomes(task, derive(data.seed, "folds"), data.splits, data.inner_folds, prepare)]
+            return nested_fold_outcomes(task, partitions, threads, keep_scores, prepare)
 
 
 def most_rows(machine: str, grid: Any) -> Callable[[int], int]:

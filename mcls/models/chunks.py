@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mcls.data.arrow import arrow_columns, as_numbers, as_texts, cell_texts, parquet_file, read_batches
-from mcls.data.blocks import fast_frame, frame_cells
+from mcls.data.blocks import fast_frame, parsed_cells
 from mcls.data.encoder import Cells, Encoder, ScaledColumn
 from mcls.data.formats import TableFormat
 from mcls.data.parts import byte_spans, seekable
@@ -94,7 +94,7 @@ def _plain(
             frame = fast_frame(data, form, names, [*texts, *_others(names, places)])
             columns: dict[str, Cells] | None = None
             if frame is not None and len(frame) == len(text):
-                columns = {name: frame_cells(frame[place]) for name, place in places.items()}
+                columns = {name: parsed_cells(frame[place]) for name, place in places.items()}
             yield Raw(lines, columns, lambda text=text: [row.split(delimiter) for row in text], text)  # type: ignore[misc]
 
 

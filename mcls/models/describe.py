@@ -11,7 +11,7 @@ from mcls.data.encoder import DateColumn, EncodedColumn, OrdinalColumn, ScaledCo
 from mcls.models.archive import FORMAT
 from mcls.models.judging import show_error, show_metrics
 from mcls.models.outlined import is_ours
-from mcls.models.table import Facts, TableModel
+from mcls.models.table import ModelFacts, TableModel
 
 _SHOWN = 12
 NAMELESS = "(no name)"  # how a column without one is shown
@@ -106,7 +106,7 @@ def _table_rows(model: TableModel) -> list[list[str]]:
     return rows
 
 
-def chosen_where(facts: Facts) -> str:
+def chosen_where(facts: ModelFacts) -> str:
     """What each fold of the nested error chose from its own training rows, and what was known before."""
     by_fold, named = facts.scaling == "fold", not facts.nested_machines
     inside = ["parameters"] + ["scaling"] * by_fold + ["machine"] * (not named)

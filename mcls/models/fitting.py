@@ -24,20 +24,19 @@ from mcls.evaluation.costs import read_costs
 from mcls.evaluation.folds import EQUAL_ROWS
 from mcls.evaluation.grid import OnStep
 from mcls.evaluation.metrics import ERROR, read_metrics
-from mcls.evaluation.statistics import wilson
 from mcls.evaluation.task import named_weights
 from mcls.machines.base import BaseMachine
 from mcls.machines.registry import get_machine
 from mcls.models.candidates import named_machine
 from mcls.models.judging import Confusion
-from mcls.models.large import Settings, fit_large, why_not
+from mcls.models.large import LargeSettings, fit_large, why_not
 from mcls.models.ranking import AUTO, AUTO_MACHINES, BEST, BEST_MACHINES, Ranking, rank
 from mcls.models.selected import AS_FLAGS, Selection
 from mcls.models.selection import select
 from mcls.models.skops_files import dump_skops, require_skops
 from mcls.models.spreading import Workers
 from mcls.models.state import check_labelbook, machine_class
-from mcls.models.table import Facts, TableModel
+from mcls.models.table import ModelFacts, TableModel
 from mcls.models.training_rows import Say
 from mcls.plugins import origin_of
 from mcls.specs import format_spec, parse_spec
@@ -105,7 +104,7 @@ def fit_table(
     )  # a wrong name is refused before the table is read
     files = find_files([path] if isinstance(path, str | Path) else path)
     one = BEST_MACHINES[0] if machine.strip().lower() == BEST else machine  # pieces serve one machine
-    large = Settings(
+    large = LargeSettings(
         _weighing(one, class_weight), grid, folds, seed, groups, metric, costs, calibration, repeats, permutations,
         scaling, seconds, memory,
     )  # fmt: skip
@@ -214,27 +213,17 @@ def fit_columns(
     confusion = Confusion.of(
         y[shown.rows], shown.predictions, selection.estimator.classes_, probabilities=shown.probabilities
     )
-    facts = Facts(
+    facts = ModelFacts.of(
+        selection,
+        wrong,
         file=path.name,
         fingerprint=data.fingerprint,
         rows=data.n,
         classes=data.counts,
-        machine=selection.machine,
-        grid=selection.grid,
-        chosen=selection.best_params,
-        folds=selection.folds,
         seed=settings.get("seed", 0),
-        rows_searched=len(selection.rows),
-        cv_error=selection.error,
-        cv_spread=selection.spread,
-        cv_interval=wilson(wrong * selection.n_independent, selection.n_independent),
-        nested_error=selection.nested_error,
-        nested_machines=selection.nested_machines,
-        scaling=scaling,  # type: ignore[arg-type]
+        scaling=scaling,
         notes=[*notes, *selection.notes],
-        dropped=[*read.dropped, *(name for name in (group, weight) if name is not None)],
-        metric=selection.metric,
-        metrics=selection.metrics if list(selection.metrics) != [ERROR.name] else {},
+        dropped=read.dropped,
         group=group,
         weight=weight,
         confusion=_in_order(confusion, data.classes),
@@ -260,7 +249,7 @@ def alike_notes(classes: Sequence[str]) -> list[str]:
 
 
 def _in_order(confusion: Confusion, classes: Sequence[str]) -> list[list[int]]:
-    """The counts with rows and columns in the order of ``Facts.classes``."""
+    """The counts with rows and columns in the order of ``ModelFacts.classes``."""
     places = [confusion.true.index(name) for name in classes]
     return confusion.counts[np.ix_(places, places)].tolist()
 

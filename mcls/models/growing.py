@@ -23,10 +23,9 @@ from typing import Any
 import numpy as np
 
 from mcls.evaluation.grid_result import GridResult, choose
-from mcls.models.grids import Ladder, as_grid, extend
+from mcls.models.grids import Ladder, Point, as_grid, extend
 
 Array = np.ndarray
-Point = dict[str, Any]
 #: Searches some grids on a stratified sample of so many rows; None: on all of them.
 Sweep = Callable[[int | None, Sequence[Mapping[str, list[Any]]]], GridResult]
 

@@ -38,10 +38,11 @@ from mcls.kernels import KERNEL_PARAMETERS
 from mcls.machines.lsm import OneLSM
 from mcls.models import budget, grids
 from mcls.models.candidates import named_machine
-from mcls.models.large_result import Found, Large, Tried
-from mcls.models.large_search import CORES, Sample, Search, Worth
+from mcls.models.grids import Point
+from mcls.models.large_result import Large, PassResults, Tried
+from mcls.models.large_search import CORES, KernelSearch, Sample, Worth
 from mcls.models.passes import Job, Scored, Scorer, Together, kernel_of, make_landmarks, score_piece, sum_piece
-from mcls.models.resuming import Progress, fingerprint_of
+from mcls.models.resuming import Checkpoint, fingerprint_of
 from mcls.models.spreading import Here, Workers
 from mcls.models.training_rows import Say
 from mcls.solvers.calibration import DECIDE
@@ -52,7 +53,6 @@ from mcls.specs import format_spec, parse_spec
 from mcls.threads import blas_threads
 
 Array = np.ndarray
-Point = dict[str, Any]
 
 #: Share of what is left of a budget that is planned with.
 _PLANNED = 0.8
@@ -61,7 +61,7 @@ _STRENGTHS = 8
 
 
 @dataclass(frozen=True)
-class Settings:
+class LargeSettings:
     """What was asked for; see ``mcls.models.fitting.fit_table``."""
 
     machine: str = "oneLSM"
@@ -79,7 +79,7 @@ class Settings:
     memory: float | None = None
 
 
-def why_not(settings: Settings) -> str | None:
+def why_not(settings: LargeSettings) -> str | None:
     """Why a table cannot be read piece by piece with these settings; None where it can."""
     name = parse_spec(settings.machine)[0]
     if name.lower() == "auto":
@@ -100,7 +100,7 @@ def why_not(settings: Settings) -> str | None:
     return "folds are not repeated" if settings.repeats > 1 else None
 
 
-class Table(NamedTuple):
+class FirstPass(NamedTuple):
     """What the first pass found."""
 
     job: Job
@@ -113,7 +113,7 @@ class _Fit:
     """One fit, pass by pass."""
 
     def __init__(
-        self, parts: Parts, rules: ColumnRules, settings: Settings, workers: Workers, progress: Progress,
+        self, parts: Parts, rules: ColumnRules, settings: LargeSettings, workers: Workers, progress: Checkpoint,
         say: Say | None, on_step: OnStep | None,
     ) -> None:  # fmt: skip
         self.began = time.monotonic()
@@ -141,7 +141,7 @@ class _Fit:
 
     # The first pass -----------------------------------------------------------------------------------------
 
-    def read(self) -> Table:
+    def read(self) -> FirstPass:
         """Count the table, or take what an interrupted fit has counted."""
         kept = self.progress.get("table")
         if kept is None:
@@ -155,7 +155,7 @@ class _Fit:
         sample = Sample(arrays["X"], arrays["y"], arrays["folds"], arrays.get("weights"))
         for note in values["notes"]:
             self.note(note)
-        return Table(job, sample, int(arrays["rows"].sum()), values["notes"])
+        return FirstPass(job, sample, int(arrays["rows"].sum()), values["notes"])
 
     def _count(self) -> tuple[Parts, Counts]:
         parts = self.parts
@@ -202,14 +202,14 @@ class _Fit:
 
     # What to try --------------------------------------------------------------------------------------------
 
-    def worth(self, table: Table, m: int) -> Worth:
+    def worth(self, table: FirstPass, m: int) -> Worth:
         """The kernels to try on all rows, the best guess first, and the strengths."""
         if (given := self.given()) is not None:
             return given
         kept = self.progress.get("worth")
         if kept is None:
             together = table.job.together != "nothing"
-            search = Search(
+            search = KernelSearch(
                 self.estimator, self.options, table.sample, table.job.classes.names, table.rows, self.metrics[0],
                 table.job.folds, table.job.seed, together, table.job.factors,
             )  # fmt: skip
@@ -229,7 +229,7 @@ class _Fit:
         gammas = [float(g) for g in values.pop("gamma", [self.estimator.gamma])]
         return Worth([dict(zip(values, chosen)) for chosen in product(*values.values())], sorted(gammas))
 
-    def landmarks(self, table: Table, reading: float) -> tuple[int, int]:
+    def landmarks(self, table: FirstPass, reading: float) -> tuple[int, int]:
         """The number of landmarks, and the most kernels that are tried with them."""
         settings, given = self.settings, self.given()
         kernels, strengths = (len(given.kernels), len(given.gammas)) if given else (1, _STRENGTHS)
@@ -245,14 +245,14 @@ class _Fit:
         if settings.seconds is not None:
             left = _PLANNED * (settings.seconds - (time.monotonic() - self.began))
             speed = budget.Speed.measure(kernel_of(self.estimator), table.sample.X)
-        m, count = budget.choose_landmarks(work, kernels, left, settings.memory, speed)
+        m, count = budget.affordable_landmarks(work, kernels, left, settings.memory, speed)
         if settings.seconds is not None or settings.memory is not None:
             self.note(f"{m} landmarks are chosen for the time and memory given")
         return m, count
 
     # The other passes ---------------------------------------------------------------------------------------
 
-    def try_kernel(self, table: Table, point: Point, gammas: list[float], m: int, at: str) -> Tried:
+    def try_kernel(self, table: FirstPass, point: Point, gammas: list[float], m: int, at: str) -> Tried:
         """Two passes: the sums at one kernel, then the classes out of fold at all strengths."""
         machine = self.estimator.set_params(**point)
         kernel, job = kernel_of(machine), table.job
@@ -305,7 +305,7 @@ def _as_column(name: str, cells: Array) -> Column:
 def fit_large(
     files: Sequence[Path],
     target: str | int = -1,
-    settings: Settings | None = None,
+    settings: LargeSettings | None = None,
     *,
     form: TableFormat | None = None,
     rules: ColumnRules | None = None,
@@ -320,7 +320,7 @@ def fit_large(
 
     ``resume_at`` is where what the passes have found is kept until the fit is done.
     """
-    settings, rules = settings or Settings(), rules or ColumnRules()
+    settings, rules = settings or LargeSettings(), rules or ColumnRules()
     if (reason := why_not(settings)) is not None:
         raise McLsError(f"{files[0]} is read piece by piece, where {reason}")
     files = [path.absolute() for path in files]
@@ -328,7 +328,7 @@ def fit_large(
     if weight is not None and named_machine(settings.machine)[1].class_weight is not None:
         raise McLsError(f"{files[0]} is read piece by piece, where either rows or classes have weights, not both")
     asked = {**vars(settings), "target": target, "form": str(form), "rules": str(rules), "roles": [group, weight]}
-    progress = Progress(resume_at, fingerprint_of(files, asked))
+    progress = Checkpoint(resume_at, fingerprint_of(files, asked))
     fit = _Fit(parts, rules, settings, workers or Here(), progress, say, on_step)
     if progress.resumed:
         fit.note("an interrupted fit of the same table goes on")
@@ -351,7 +351,7 @@ def _go(fit: _Fit) -> Large:
         fit.try_kernel(table, point, gammas, m, f", kernel {i + 1} of {len(kernels)}" * (len(kernels) > 1))
         for i, point in enumerate(kernels)
     ]
-    found = Found(
+    found = PassResults(
         fit.entry, fit.estimator, format_spec(fit.entry.name, fit.options), fit.metrics, fit.settings.calibration,
         table.job, table.sample, table.rows, tried, gammas, fit.notes, fit.note,
     )  # fmt: skip

@@ -15,20 +15,19 @@ from mcls.evaluation.conformal import ConformalSets
 from mcls.evaluation.grid import choose
 from mcls.evaluation.metrics import ERROR, Metric
 from mcls.evaluation.scoring import mean_over_folds
-from mcls.evaluation.statistics import wilson
 from mcls.machines.registry import Machine
 from mcls.models.closeness import compare_with_exact
+from mcls.models.grids import Point
 from mcls.models.judging import Confusion
 from mcls.models.large_search import Sample
 from mcls.models.passes import Job, Scored, Scorer, kernel_of
 from mcls.models.selected import Selection
-from mcls.models.table import Facts, TableModel
+from mcls.models.table import ModelFacts, TableModel
 from mcls.seeds import derive
 from mcls.solvers.calibration import calibrate
-from mcls.solvers.gram_sums import Rows
+from mcls.solvers.gram_sums import FoldedRows
 
 Array = np.ndarray
-Point = dict[str, Any]
 
 #: How the fingerprint of a table begins that was read piece by piece: it does not depend on the order of the rows.
 FINGERPRINT = "rows:"
@@ -54,7 +53,7 @@ class Large(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Found:
+class PassResults:
     """What the passes over a table have found."""
 
     entry: Machine
@@ -88,7 +87,9 @@ class Found:
         conformal = self._calibrate(estimator, chosen, at)
         order = np.random.default_rng(derive(job.seed, "closeness")).permutation(len(sample.y))
         X, y, folds = sample.X[order], sample.y[order], sample.folds[order]
-        w = job.training(Rows(X, y, folds, None if sample.weights is None else sample.weights[order])).weights
+        w = job.training(
+            FoldedRows(X, y, folds, None if sample.weights is None else sample.weights[order])
+        ).weights
         self.note(str(compare_with_exact(estimator, chosen.Z, X, y, folds, self.rows, w)))
         results = pd.DataFrame(points).assign(**means, rank=losses.argsort().argsort() + 1.0)
         confusion = Confusion(
@@ -134,28 +135,20 @@ class Found:
             self.note(f"probabilities are calibrated on a sample of {len(sample.y)} rows, out of fold")
         return ConformalSets.fit(P, sample.y, sample.weights)
 
-    def _facts(self, selection: Selection, confusion: Confusion, scored: Scored) -> Facts:
+    def _facts(self, selection: Selection, confusion: Confusion, scored: Scored) -> ModelFacts:
         parts, classes = self.job.parts, self.job.classes
-        shown, independent = _as_people_count(classes), selection.n_independent
-        return Facts(
+        shown = _as_people_count(classes)
+        return ModelFacts.of(
+            selection,
+            confusion.error,
             file=parts.title,
             fingerprint=fingerprint(scored.fingerprint),
             rows=self.rows,
             classes={classes.names[c]: int(classes.rows[c]) for c in shown},
-            machine=selection.machine,
-            grid=selection.grid,
-            chosen=selection.best_params,
-            folds=selection.folds,
             scaling="dataset",
             seed=self.job.seed,
-            rows_searched=self.rows,
-            cv_error=selection.error,
-            cv_spread=selection.spread,
-            cv_interval=wilson(confusion.error * independent, independent),
             notes=list(self.notes),
-            dropped=[*parts.dropped, *(name for name in (parts.group, parts.weight) if name is not None)],
-            metric=selection.metric,
-            metrics=selection.metrics if list(selection.metrics) != [ERROR.name] else {},
+            dropped=parts.dropped,
             group=parts.group,
             weight=parts.weight,
             confusion=confusion.counts[np.ix_(shown, shown)].tolist(),

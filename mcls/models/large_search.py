@@ -23,16 +23,15 @@ from mcls.evaluation.metrics import Metric
 from mcls.kernels import KERNEL_PARAMETERS
 from mcls.models import growing
 from mcls.models.candidates import Candidate
-from mcls.models.grids import Ladder
+from mcls.models.grids import Ladder, Point
 from mcls.models.passes import Landmarks, kernel_of, make_landmarks, weighed
 from mcls.models.searching import CandidateSearch
 from mcls.models.training_rows import TrainingRows
-from mcls.solvers.gram_sums import Rows, fold_coefficients, sum_rows, whole_coefficients
+from mcls.solvers.gram_sums import FoldedRows, fold_coefficients, sum_rows, whole_coefficients
 from mcls.solvers.landmarks import choose_landmarks
 from mcls.specs import format_spec
 
 Array = np.ndarray
-Point = dict[str, Any]
 
 #: Threads of this process.
 CORES = os.cpu_count() or 1
@@ -61,7 +60,7 @@ class Worth(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Search:
+class KernelSearch:
     """A search on a sample.
 
     Attributes
@@ -184,12 +183,12 @@ class Search:
         Z = choose_landmarks(machine.landmarks, of, self.sample.X, m, machine.random_state)
         return machine, make_landmarks(of, Z)
 
-    def _rows(self, some: Array) -> Rows:
+    def _rows(self, some: Array) -> FoldedRows:
         """Some rows to learn from."""
         X, y, folds, w = self.sample
         if self.factors is not None:
             w = weighed(w, self.factors[y])
-        return Rows(X[some], y[some], folds[some], None if w is None else w[some])
+        return FoldedRows(X[some], y[some], folds[some], None if w is None else w[some])
 
     def _classes(self, machine: Any, landmarks: Landmarks, X: Array, beta: Array, trained: Array) -> Array:
         """Classes (γ, s) of some rows X (s, d) by the coefficients beta (γ, m, ℓ)."""

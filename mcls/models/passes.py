@@ -30,7 +30,7 @@ from mcls.kernels import KERNEL_PARAMETERS, RADIAL, kernel_matrix
 from mcls.parameters import SCALE
 from mcls.seeds import derive
 from mcls.solvers import nystrom
-from mcls.solvers.gram_sums import Rows, Sums, by_fold, sum_rows
+from mcls.solvers.gram_sums import FoldedRows, Sums, by_fold, sum_rows
 from mcls.threads import blas_threads
 
 Array = np.ndarray
@@ -53,18 +53,18 @@ class Job:
     together: Together  # which rows share a fold
     factors: Array | None = None  # (ℓ,) weights of the classes in training
 
-    def training(self, rows: Rows) -> Rows:
+    def training(self, rows: FoldedRows) -> FoldedRows:
         """The rows as they are learned from: their weights times those of their classes."""
         return rows if self.factors is None else rows._replace(weights=weighed(rows.weights, self.factors[rows.y]))
 
-    def rows(self, piece: Piece) -> Iterator[tuple[Rows, Array]]:
+    def rows(self, piece: Piece) -> Iterator[tuple[FoldedRows, Array]]:
         """The encoded rows of a piece, block by block, and the key (b,) of what each holds."""
         for block in read_blocks(self.parts, piece):
             columns = [block.columns[name] for name in self.encoder.names]
             keys = row_keys(self.seed, piece.number, block.start, block.rows)
             yield self.encoded(columns, block.columns, keys)
 
-    def encoded(self, features: list[Column], columns: dict[str, Column], keys: Array) -> tuple[Rows, Array]:
+    def encoded(self, features: list[Column], columns: dict[str, Column], keys: Array) -> tuple[FoldedRows, Array]:
         """Rows from their columns, and from the keys of their places; see ``rows``."""
         log = Reading(self.parts.decimal)
         X = self.encoder.features(read_values(features, self.encoder, self.parts.decimal), log)
@@ -79,7 +79,7 @@ class Job:
         else:
             shared = content if self.together == "equal rows" else self._group_keys(columns)
         folds = (scramble(shared ^ np.uint64(derive(self.seed, "folds"))) % np.uint64(self.folds)).astype(np.intp)
-        return Rows(X, y, folds, self._weights(columns)), shared if self.together == "group" else content
+        return FoldedRows(X, y, folds, self._weights(columns)), shared if self.together == "group" else content
 
     def _group_keys(self, columns: dict[str, Column]) -> Array:
         column = columns[str(self.parts.group)]
@@ -177,7 +177,7 @@ def score_piece(piece: Piece, job: Job, scorer: Scorer, threads: int = 1) -> Sco
     counts = np.zeros((strengths, job.folds, ell, ell))
     keys, total = np.zeros(0, dtype=np.uint64), np.zeros(2, dtype=np.uint64)
 
-    def score(part: tuple[int, Rows]) -> None:
+    def score(part: tuple[int, FoldedRows]) -> None:
         f, rows = part
         best = scorer.scores(rows.X, f).argmax(axis=2)  # (γ, b)
         cells = rows.y * ell + best

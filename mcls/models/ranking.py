@@ -13,10 +13,9 @@ from mcls.evaluation.folds import EQUAL_ROWS, Fold
 from mcls.evaluation.grid import OnStep, steps
 from mcls.evaluation.grid_result import GridResult
 from mcls.evaluation.metrics import ERROR
-from mcls.evaluation.prepared_folds import Prepare
 from mcls.evaluation.protocols import Outcome, five_by_two, hold_out_rows
 from mcls.evaluation.statistics import TestResult, ftest_5x2cv
-from mcls.evaluation.task import Task
+from mcls.evaluation.task import Prepare, Task
 from mcls.machines.registry import MACHINES, Entry
 from mcls.models.candidates import Candidate, most_rows, named_machine
 from mcls.models.contest import NEAR, Standing, best_of, chosen_inside, standings

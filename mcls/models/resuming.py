@@ -32,7 +32,7 @@ def fingerprint_of(files: Sequence[Path], settings: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-class Progress:
+class Checkpoint:
     """Stages by name: JSON values and arrays.
 
     Parameters

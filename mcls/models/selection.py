@@ -17,7 +17,7 @@ from mcls.evaluation.permutations import (
     check_partition,
     check_permutations,
 )
-from mcls.evaluation.prepared_folds import Prepare
+from mcls.evaluation.task import Prepare
 from mcls.machines.base import BaseMachine, parameter_checks
 from mcls.models.candidates import Candidate, most_rows
 from mcls.models.contest import chosen_inside, standings

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -17,14 +17,18 @@ from mcls.data.frames import frame_cells
 from mcls.errors import McLsError, nearest
 from mcls.evaluation.conformal import ConformalSets
 from mcls.evaluation.costs import check_costs, least_cost_classes
+from mcls.evaluation.metrics import ERROR
 from mcls.models.outlined import Outline
+
+if TYPE_CHECKING:
+    from mcls.models.selected import Selection
 
 Array = np.ndarray
 
 _FIT_AGAIN = "fit a machine of mcls without --no-probabilities"
 
 
-class Facts(BaseModel):
+class ModelFacts(BaseModel):
     """Where a model comes from: the training table, the search, and what was said on the way."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -63,6 +67,39 @@ class Facts(BaseModel):
     group: str | None = Field(None, description="the column whose groups of rows were never split")
     weight: str | None = Field(None, description="the column of the rows' weights")
 
+    @classmethod
+    def of(
+        cls,
+        selection: Selection,
+        error: float,
+        *,
+        dropped: Sequence[str],
+        group: str | None,
+        weight: str | None,
+        **known: Any,
+    ) -> ModelFacts:
+        """What a selection says, with the error of all its folds together, and what else is known."""
+        from mcls.evaluation.statistics import wilson
+
+        return cls(
+            machine=selection.machine,
+            grid=selection.grid,
+            chosen=selection.best_params,
+            folds=selection.folds,
+            rows_searched=len(selection.rows),
+            cv_error=selection.error,
+            cv_spread=selection.spread,
+            cv_interval=wilson(error * selection.n_independent, selection.n_independent),
+            nested_error=selection.nested_error,
+            nested_machines=selection.nested_machines,
+            dropped=[*dropped, *(name for name in (group, weight) if name is not None)],
+            metric=selection.metric,
+            metrics=selection.metrics if list(selection.metrics) != [ERROR.name] else {},
+            group=group,
+            weight=weight,
+            **known,
+        )
+
     @property
     def largest_class(self) -> str:
         """The class with the most rows; who always says it has the error to beat."""
@@ -86,7 +123,7 @@ class TableModel:
         Columns → features.
     target : str
         The class column of the training table.
-    facts : Facts
+    facts : ModelFacts
         The training data, the parameters and the errors found.
     conformal : ConformalSets or None
         What sets of classes are made from, where the model has probabilities.
@@ -97,7 +134,7 @@ class TableModel:
     estimator: Any
     encoder: Encoder
     target: str
-    facts: Facts
+    facts: ModelFacts
     conformal: ConformalSets | None = None
     costs: Array | None = None
 
@@ -236,7 +273,7 @@ class TableModel:
         if set(content) != {"target", "encoder", "facts"} or not isinstance(content["target"], str):
             raise McLsError("its table part is not complete")
         encoder = Encoder.model_validate(content["encoder"])
-        facts = Facts.model_validate(content["facts"])
+        facts = ModelFacts.model_validate(content["facts"])
         truths = arrays.get("conformal")
         if truths is not None and (truths.ndim != 1 or truths.dtype != np.float64 or not len(truths)):
             raise McLsError("its calibration of sets is not a list of numbers")

@@ -20,7 +20,6 @@ from mcls.evaluation.folds import (
     require_groups,
     row_groups,
 )
-from mcls.evaluation.prepared_folds import Prepare
 from mcls.evaluation.protocols import (
     Rows,
     fewer_folds_note,
@@ -29,7 +28,7 @@ from mcls.evaluation.protocols import (
 )
 from mcls.evaluation.protocols.base import MOST_REPEATS
 from mcls.evaluation.protocols.nested_folds import MOST_FOLDS
-from mcls.evaluation.task import named_weights
+from mcls.evaluation.task import Prepare, named_weights
 from mcls.machines.registry import get_machine
 from mcls.seeds import derive
 

@@ -40,10 +40,12 @@ class Verdict:
 
 
 #: Column → (outcome, why) of a published line.
-Judged = Mapping[str, tuple[Outcome, str]]
+Judgements = Mapping[str, tuple[Outcome, str]]
 
 
-def judge(file: str, columns: Sequence[str], verdict: Callable[[Mapping[str, str]], Judged]) -> Iterator[Verdict]:
+def judge(
+    file: str, columns: Sequence[str], verdict: Callable[[Mapping[str, str]], Judgements]
+) -> Iterator[Verdict]:
     """A verdict on every figure in some columns of a published table; an empty field is not a figure."""
     for line, row in enumerate(read(file)):
         judged = verdict(row)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from mcls.experiments.runner import Outcome, Progress
+from mcls.experiments.runner import Progress, RunOutcome
 from mcls.experiments.store import write_file
 from mcls.reporting.paper import NOT_RUN, TableSpec
 from mcls.reporting.render import FILES
@@ -32,7 +32,7 @@ def needed(specs: Iterable[TableSpec], studies: Studies) -> list[Study]:
 
 def run(
     todo: Sequence[Study], jobs: int, make_progress: Callable[[], Progress], tell: Callable[[str], None]
-) -> list[Outcome]:
+) -> list[RunOutcome]:
     """Compute the cells that are missing, study by study."""
     outcomes = []
     for study in todo:

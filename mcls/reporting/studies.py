@@ -18,7 +18,7 @@ from mcls.evaluation.metrics import ERROR
 from mcls.experiments.config import ExperimentConfig
 from mcls.experiments.experiment import CONFIG_FILE, PLAN_FILE, Experiment
 from mcls.experiments.loading import find_config, load_config, shipped_configs
-from mcls.experiments.plan import Plan, PlannedData, Row
+from mcls.experiments.plan import Plan, PlannedData, PlanRow
 from mcls.experiments.store import Record, Store
 from mcls.experiments.summary import Line, summarise
 from mcls.packing import unpack
@@ -38,7 +38,7 @@ class StudyRow:
     study: str
     index: int
     dataset: str
-    row: Row
+    row: PlanRow
     line: Line
     store: Store
     data: PlannedData
@@ -171,7 +171,7 @@ class Study:
         """The config laid out anew, to be run; needs the data."""
         self._require_data()
         as_run = quick(self.config, self._path.parent) if self.quick else self.config
-        return Experiment.prepare(as_run, self._path.parent, self.out)
+        return Experiment.laid_out(as_run, self._path.parent, self.out)
 
     @property
     def plan(self) -> Plan:

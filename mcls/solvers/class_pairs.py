@@ -42,7 +42,7 @@ def class_pairs(n_classes: int) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True)
-class Folds:
+class PairFolds:
     """Folds as sets of rows that are left out alone or two at a time.
 
     The values of a pair of classes are kept as (k, γ, f, s): for each of the k sets those of its s rows (fewer, if it
@@ -56,7 +56,7 @@ class Folds:
     _of_size: dict[int, Parts] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, tests: Sequence[Array], n: int) -> Folds:
+    def of(cls, tests: Sequence[Array], n: int) -> PairFolds:
         """Two sets at a time where all folds are made of few parts, as in nested cross-validation."""
         parts = Parts.of(tests, n)
         if parts is None or not len(parts.pairs):
@@ -111,7 +111,7 @@ class _Class:
     kept: Array  # (folds, n_c) the root of the weight, zero where a fold leaves the row out
 
     @classmethod
-    def of(cls, code: int, rows: Array, start: int, n: int, folds: Folds, root: Array) -> _Class:
+    def of(cls, code: int, rows: Array, start: int, n: int, folds: PairFolds, root: Array) -> _Class:
         """The class with some of the n rows."""
         place = np.full(n, -1)
         place[rows] = np.arange(len(rows))
@@ -169,13 +169,13 @@ class PairSystems:
     K: Array  # W^½KW^½ (n, n), in the order of the classes
     seen: Array  # κ (k, s, n) between the rows of each set and those of the classes
     classes: list[_Class]  # the largest first
-    folds: Folds
+    folds: PairFolds
     shifts: Array  # (g,)
     condition: float  # an upper bound
 
     @classmethod
     def of(
-        cls, K: Array, y: Array, n_classes: int, folds: Folds, shifts: Array, root: Array, condition: float
+        cls, K: Array, y: Array, n_classes: int, folds: PairFolds, shifts: Array, root: Array, condition: float
     ) -> PairSystems:
         """Put the rows of K in order."""
         rows = [np.flatnonzero(y == c) for c in range(n_classes)]
@@ -187,7 +187,7 @@ class PairSystems:
         return cls(B, K[folds.rows[:, :, None], order], classes, folds, shifts, condition)
 
     def values(self) -> Array:
-        """Values (pairs, k, γ, f, s) of all pairs, as ``Folds`` has them."""
+        """Values (pairs, k, γ, f, s) of all pairs, as ``PairFolds`` has them."""
         places = {pair: p for p, pair in enumerate(class_pairs(len(self.classes)))}
         (k, s, _), (_, f) = self.seen.shape, self.folds.folds_with.shape
         values = np.empty((len(places), k, len(self.shifts) * f, s))

@@ -29,7 +29,7 @@ FAN = 4
 _VALUES = 2**22
 
 
-class Rows(NamedTuple):
+class FoldedRows(NamedTuple):
     """Some encoded rows."""
 
     X: Array  # (b, d)
@@ -54,13 +54,13 @@ class Sums(NamedTuple):
 
 
 def sum_rows(
-    blocks: Iterable[Rows], kernel: Kernel, Z: Array, L: Array, folds: int, n_classes: int, threads: int = 1
+    blocks: Iterable[FoldedRows], kernel: Kernel, Z: Array, L: Array, folds: int, n_classes: int, threads: int = 1
 ) -> Sums:
     """The sums of a piece.
 
     Parameters
     ----------
-    blocks : iterable of Rows
+    blocks : iterable of FoldedRows
         The rows of the piece.
     kernel : callable
         Gives the kernel matrix of two arrays of rows.
@@ -72,7 +72,7 @@ def sum_rows(
     m = len(Z)
     G, R, N = np.zeros((folds, m, m)), np.zeros((folds, m, n_classes)), np.zeros((folds, n_classes))
 
-    def add(part: tuple[int, Rows]) -> None:
+    def add(part: tuple[int, FoldedRows]) -> None:
         f, rows = part
         N[f] += np.bincount(rows.y, rows.weights, minlength=n_classes)
         step = max(1, _VALUES // m)
@@ -98,14 +98,14 @@ def sum_rows(
     return Sums(np.stack([pack(of) for of in G]), R, N)
 
 
-def by_fold(rows: Rows, folds: int) -> list[tuple[int, Rows]]:
+def by_fold(rows: FoldedRows, folds: int) -> list[tuple[int, FoldedRows]]:
     """The rows of each fold that has some, in their order."""
     made = []
     for f in range(folds):
         at = np.flatnonzero(rows.folds == f)
         if len(at):
             w = None if rows.weights is None else rows.weights[at]
-            made.append((f, Rows(rows.X[at], rows.y[at], rows.folds[at], w)))
+            made.append((f, FoldedRows(rows.X[at], rows.y[at], rows.folds[at], w)))
     return made
 
 

@@ -5,8 +5,8 @@ leave-one-out scores F and the classes y,
 
     min over L   (1/n) Σᵢ Σ_{c≠yᵢ} max(0, 1 − [FᵢL]_{yᵢ} + [FᵢL]_c)² + μ‖L − I‖²_F,   L ⪰ 0, tr L = ℓ,
 
-a semidefinite programme: ``by_cvxpy`` states it as it stands. ``learn`` solves it by projected gradients with momentum
-(FISTA, restarted): the projection is one eigendecomposition (ℓ, ℓ) and a projection of the eigenvalues to the simplex.
+a semidefinite programme. ``learn`` solves it by projected gradients with momentum (FISTA, restarted): the projection is
+one eigendecomposition (ℓ, ℓ) and a projection of the eigenvalues to the simplex.
 The objective is strongly convex, so there is one solution; as μ grows it becomes I, the indicators. Least squares on
 indicators masks a class that lies between others; a linear map of honest scores can undo some of that.
 """
@@ -59,22 +59,6 @@ def learn(F: Array, y: Array, mu: float) -> Array:
             grown = momentum = 1.0
         ahead, L, momentum = new + (momentum - 1.0) / grown * (new - L), new, grown
     return L
-
-
-def by_cvxpy(F: Array, y: Array, mu: float) -> Array:
-    """The same by cvxpy, which tests compare with."""
-    import cvxpy as cp
-
-    n, ell = F.shape
-    L = cp.Variable((ell, ell), PSD=True)
-    others = 1.0 - np.eye(ell)[y]
-    own = cp.sum(cp.multiply(F @ L, 1.0 - others), axis=1, keepdims=True)
-    short = cp.multiply(others, 1.0 - own @ np.ones((1, ell)) + F @ L)
-    problem = cp.Problem(
-        cp.Minimize(cp.sum_squares(cp.pos(short)) / n + mu * cp.sum_squares(L - np.eye(ell))), [cp.trace(L) == ell]
-    )
-    problem.solve()
-    return np.asarray(L.value)
 
 
 def root(L: Array) -> Array:

@@ -33,7 +33,7 @@ from mcls.solvers.spectrum import Spectrum
 Array = np.ndarray
 
 #: What a metric may be: a weight per column, or a matrix of few rows.
-METRICS = ("diagonal", "low-rank")
+METRIC_KINDS = ("diagonal", "low-rank")
 
 # A low-rank metric keeps the directions that hold this much of the trace.
 _KEPT = 0.99

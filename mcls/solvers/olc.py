@@ -57,7 +57,7 @@ from mcls.solvers.spectrum import Spectrum, pivoted_factor
 from mcls.solvers.weights import weigh
 
 Array = np.ndarray
-Path = Sequence[tuple[float, float]]  # the (λ₁, λ₂) of each point
+Lambdas = Sequence[tuple[float, float]]  # the (λ₁, λ₂) of each point
 
 
 def spectrum(K: Array) -> tuple[Array, Array]:
@@ -190,7 +190,7 @@ def _left_over(U: Array, Z: Array) -> Callable[[Array, float], tuple[Array, floa
     return of
 
 
-def sweep_rlsc(K: Array, K_test: Array, y: Array, norms: Array, path: Path, w: Array | None = None) -> Array:
+def sweep_rlsc(K: Array, K_test: Array, y: Array, norms: Array, path: Lambdas, w: Array | None = None) -> Array:
     """Estimated codewords (points, m, ℓ) of the rows of K_test (m, n) at every (λ₁, λ₂) of the path."""
     out = np.full((len(path), len(K_test), len(norms)), np.nan)
     B, Z, root = _weighed(K, y, len(norms), w)
@@ -202,7 +202,7 @@ def sweep_rlsc(K: Array, K_test: Array, y: Array, norms: Array, path: Path, w: A
     return out
 
 
-def sweep_lssvm(K: Array, K_test: Array, y: Array, norms: Array, path: Path, w: Array | None = None) -> Array:
+def sweep_lssvm(K: Array, K_test: Array, y: Array, norms: Array, path: Lambdas, w: Array | None = None) -> Array:
     """Outputs (points, m, ℓ) of the rows of K_test (m, n) at every (λ₁, λ₂) of the path, biases included."""
     B, Z, root = _weighed(K, y, len(norms), w)
     U, s = spectrum(B)
@@ -263,7 +263,7 @@ def sweep_without_penalty(
     return results
 
 
-def sweep_one(K: Array, K_test: Array, y: Array, n_classes: int, path: Path, w: Array | None = None) -> Array:
+def sweep_one(K: Array, K_test: Array, y: Array, n_classes: int, path: Lambdas, w: Array | None = None) -> Array:
     """Values (points, m, ℓ) of oneLSM with label correction at every (γ, λ₂), the indicators as targets."""
     B, Z, root = _weighed(K, y, n_classes, w)
     counts = np.square(Z).sum(axis=0)
@@ -278,7 +278,7 @@ def sweep_one(K: Array, K_test: Array, y: Array, n_classes: int, path: Path, w: 
 
 
 def _whitened_path(
-    U: Array, s: Array, K_test: Array, Z: Array, path: Path, *, svm: bool
+    U: Array, s: Array, K_test: Array, Z: Array, path: Lambdas, *, svm: bool
 ) -> Iterator[tuple[Array, float, Array, Array, Array]]:
     """Yield for each λ₁ its places in the path, ρ, their τ, the test rows D (m, k) and the class sums R (k, ℓ).
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.linalg import lapack
 
-from mcls.solvers.class_pairs import Folds, PairSystems, class_pairs
+from mcls.solvers.class_pairs import PairFolds, PairSystems, class_pairs
 from mcls.solvers.linear import LARGEST_CONDITION
 from mcls.solvers.lsm import add_ridge, fit
 from mcls.solvers.spectrum import Spectrum
@@ -91,7 +91,7 @@ def sweep(
     largest = 1.0 if w is None else float(w.max())
     root = np.ones(len(y)) if w is None else np.sqrt(w / largest)
     shifts = np.asarray(gammas, dtype=float) / largest
-    folds = Folds.of(tests, len(y))
+    folds = PairFolds.of(tests, len(y))
     norm = float(np.abs(K).sum(axis=1).max(initial=0.0))
     rounding = _ROUNDING * norm
     conditions = np.full(len(shifts), np.inf)  # at most

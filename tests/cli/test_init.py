@@ -34,7 +34,7 @@ def test_the_starter_is_valid_and_commented(tmp_path, monkeypatch, capsys, name)
     config = load_config(tmp_path / "lab.yaml")
     assert config.protocol == "nested"
     assert config.datasets[0].path == name
-    assert len(Experiment.prepare(config, tmp_path, tmp_path).plan.rows) == 4
+    assert len(Experiment.laid_out(config, tmp_path, tmp_path).plan.rows) == 4
 
 
 def test_paths_are_relative_to_the_config_and_the_default_name_is_the_tables(tmp_path, monkeypatch, capsys):

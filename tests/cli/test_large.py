@@ -10,7 +10,7 @@ import mcls
 from mcls import clusters
 from mcls.data import parts
 from mcls.models.dask_workers import DaskWorkers
-from mcls.models.large import Settings, fit_large
+from mcls.models.large import LargeSettings, fit_large
 from mcls.models.saving import dump
 
 from ..command import call
@@ -100,7 +100,7 @@ def test_dask_gives_the_same_bytes_also_when_a_worker_is_killed(folder):
     from ..experiments.test_cluster import running
 
     files = sorted(folder.iterdir())
-    settings = Settings("oneLSM:n_landmarks=50", {"sigma": [1.0], "gamma": [0.1, 1.0]}, folds=4)
+    settings = LargeSettings("oneLSM:n_landmarks=50", {"sigma": [1.0], "gamma": [0.1, 1.0]}, folds=4)
     here = dump(fit_large(files, "kind", settings).model)
     steps = []
     with running(2) as (address, _, workers), DaskWorkers(address, 1) as dask:

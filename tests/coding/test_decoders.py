@@ -6,7 +6,7 @@ import pytest
 from mcls.coding.decoders import (
     DECODERS,
     class_probabilities,
-    class_scores,
+    codeword_scores,
     distances,
     training_weights,
 )
@@ -28,14 +28,14 @@ EXAMPLE_F = np.array([[0.5, -7, -1, -2, -10, -12, 9]])
 def test_worked_example_hamming():
     D = distances("hamming", EXAMPLE_M, EXAMPLE_F)
     assert D.tolist() == [[3.5, 4.5, 1.5, 2.5]]
-    assert class_scores("hamming", EXAMPLE_M, EXAMPLE_F).argmax() + 1 == 3
+    assert codeword_scores("hamming", EXAMPLE_M, EXAMPLE_F).argmax() + 1 == 3
 
 
 def test_worked_example_exponential_loss():
     D = distances("loss-exponential", EXAMPLE_M, EXAMPLE_F)[0]
     assert np.round(D[:3]).tolist() == [30133, 192893, 162757]
     assert round(D[3], 1) == 5.4
-    assert class_scores("loss-exponential", EXAMPLE_M, EXAMPLE_F).argmax() + 1 == 4
+    assert codeword_scores("loss-exponential", EXAMPLE_M, EXAMPLE_F).argmax() + 1 == 4
 
 
 def by_definition(decoder, row, f, weights):
@@ -74,14 +74,14 @@ def test_one_vs_all_rule_is_the_largest_output():
     for decoder in ("loss-linear", "loss-squared", "loss-hinge"):
         scale = 0.1 if decoder == "loss-hinge" else 3.0  # the hinge is linear, and so the same rule, inside ±1
         outputs = scale * F / np.abs(F).max()
-        assert np.array_equal(class_scores(decoder, one_vs_all(6), outputs).argmax(axis=1), F.argmax(axis=1))
+        assert np.array_equal(codeword_scores(decoder, one_vs_all(6), outputs).argmax(axis=1), F.argmax(axis=1))
 
 
 @pytest.mark.parametrize("decoder", [d for d in DECODERS if d != "attenuated-euclidean"])
 def test_tiny_outputs_of_a_narrow_kernel_are_not_rounded_away(decoder):
     F = np.random.default_rng(1).normal(size=(50, 4))
     W = np.full((4, 4), 0.25)
-    found = [class_scores(decoder, one_vs_all(4), scale * F, W).argmax(axis=1) for scale in (1e-3, 1e-30)]
+    found = [codeword_scores(decoder, one_vs_all(4), scale * F, W).argmax(axis=1) for scale in (1e-3, 1e-30)]
     assert np.array_equal(found[0], found[1])
     assert np.array_equal(found[1], F.argmax(axis=1))
 
@@ -96,10 +96,10 @@ def test_all_pairs_rules_are_summed_outputs_and_votes():
         pair[first, second], pair[second, first] = F[:, s], -F[:, s]  # w^{yr}·x = −w^{ry}·x
     summed = np.array([sum(pair[y, r] for r in range(k) if r != y) for y in range(k)]).T
     votes = np.array([sum(pair[y, r] > 0 for r in range(k) if r != y) for y in range(k)]).T
-    assert np.array_equal(class_scores("loss-linear", M, F).argmax(axis=1), summed.argmax(axis=1))
+    assert np.array_equal(codeword_scores("loss-linear", M, F).argmax(axis=1), summed.argmax(axis=1))
     # Most votes; the larger sum among equals.
     expected = [max(range(k), key=lambda y: (v[y], t[y])) for v, t in zip(votes, summed, strict=True)]
-    assert class_scores("hamming", M, F).argmax(axis=1).tolist() == expected
+    assert codeword_scores("hamming", M, F).argmax(axis=1).tolist() == expected
     assert any((v == v.max()).sum() > 1 for v in votes)  # the tie-break was really exercised
 
 
@@ -108,7 +108,7 @@ def test_breaking_ties_never_changes_an_order():
     M = sparse_random(6, 1)
     F = rng.normal(scale=100.0, size=(100, M.shape[1]))
     for decoder in ("hamming", "attenuated-euclidean"):
-        D, S = distances(decoder, M, F), class_scores(decoder, M, F)
+        D, S = distances(decoder, M, F), codeword_scores(decoder, M, F)
         nearer = D[:, :, None] < D[:, None, :]
         assert (S[:, :, None] > S[:, None, :])[nearer].all()
 
@@ -116,7 +116,7 @@ def test_breaking_ties_never_changes_an_order():
 def test_attenuated_euclidean_walks_down_a_tree():
     M = np.array([[1, 1, 0], [1, -1, 0], [-1, 0, 1], [-1, 0, -1]])
     outputs = np.array([[3.0, -0.1, 5.0], [-0.2, 9.0, -4.0]])
-    assert class_scores("attenuated-euclidean", M, outputs).argmax(axis=1).tolist() == [1, 3]
+    assert codeword_scores("attenuated-euclidean", M, outputs).argmax(axis=1).tolist() == [1, 3]
 
 
 def test_exponential_loss_stays_finite_for_huge_outputs():

@@ -9,7 +9,6 @@ import pytest
 from mcls.data.encoder import Encoder, OneHotColumn, Reading
 from mcls.data.encoding import learn_encoder, load_encoded, read_values
 from mcls.data.formats import ColumnRules
-from mcls.data.frames import frame_column
 from mcls.data.tables import read_table
 from mcls.errors import McLsError
 from mcls.evaluation.scaling import impute, scale_dataset, to_range
@@ -178,23 +177,3 @@ def test_dates_that_may_mean_two_days_are_refused(table):
     with pytest.raises(McLsError, match=r"days and months cannot be told apart .*'01/02/2024'.*--drop when"):
         load_encoded(table("x,when,kind\n1,01/02/2024,a\n2,03/04/2024,b\n"))
     assert load_encoded(table("x,when,kind\n1,30/02/2024,a\n2,31/04/2024,b\n")).d == 3  # not dates: text
-
-
-def test_a_frame_is_read_as_its_csv(tmp_path):
-    frame = pd.DataFrame(
-        {
-            "x": [1.5, None, 3.0, 4.0],
-            "n": pd.array([1, None, 3, 3], dtype="Int64"),
-            "hue": pd.Categorical(["r", "g", None, "r"]),
-            "flag": [True, False, True, True],
-            "when": pd.to_datetime(["2024-01-01", "2024-02-01", None, "2024-03-05"]),
-            "kind": ["a", "b", "a", "b"],
-        }
-    )
-    frame.to_csv(tmp_path / "t.csv", index=False)
-    rules = ColumnRules(missing="impute")
-    encoder, X = learnt(tmp_path / "t.csv", rules)
-    columns = [frame_column(name, frame[name]) for name in frame if name != "kind"]
-    other = learn_encoder(columns, "the frame", rules)
-    assert other == encoder
-    assert np.array_equal(other.features(read_values(columns, other), Reading()), X)

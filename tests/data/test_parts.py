@@ -3,54 +3,18 @@
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from mcls.data import blocks, parts, scanning, statistics
-from mcls.data.blocks import NotNumbers, read_blocks
+from mcls.data import parts
+from mcls.data.blocks import read_blocks
 from mcls.data.encoder import Reading
 from mcls.data.encoding import learn_encoder, learn_from_facts, read_values
 from mcls.data.formats import ColumnRules
 from mcls.data.parts import find_files, is_large, open_parts
-from mcls.data.statistics import column_facts, content_keys, count_piece, find_classes, merge_pieces, row_keys
+from mcls.data.statistics import column_facts, count_piece, find_classes, merge_pieces
 from mcls.data.tables import read_table
 from mcls.errors import McLsError
-
-RULES = ColumnRules(drop=["note"], categorical=["code"], ordinal=["size=S<M<L"], missing="impute")
-
-
-def frame(n=3000, seed=0):
-    rng = np.random.default_rng(seed)
-    made = pd.DataFrame(
-        {
-            "x": rng.normal(size=n),
-            "k": rng.integers(-5, 9, n),
-            "gap": np.where(rng.random(n) < 0.2, np.nan, rng.normal(size=n)),
-            "hue": rng.choice(["red", "green", "light blue"], n),
-            "code": rng.integers(1, 5, n),
-            "size": rng.choice(["S", "M", "L"], n),
-            "day": pd.to_datetime("2024-01-30") + pd.to_timedelta(rng.integers(0, 99, n), "D"),
-            "note": [f"n{i}" for i in range(n)],
-            "kind": rng.integers(0, 3, n),
-        }
-    )
-    made["day"] = made["day"].dt.strftime("%Y-%m-%d")
-    return made
-
-
-@pytest.fixture
-def small_pieces(monkeypatch):
-    monkeypatch.setattr(parts, "PIECE_ROWS", 700)
-    monkeypatch.setattr(parts, "PIECE_BYTES", 30_000)
-    monkeypatch.setattr(blocks, "BLOCK_ROWS", 256)
-
-
-def write(folder, made, kind, quoted=False):
-    if kind == "parquet":
-        made.to_parquet(folder / "t.parquet", row_group_size=300)
-        return folder / "t.parquet"
-    made.to_csv(folder / "t.csv", index=False, quoting=2 if quoted else 0)
-    return folder / "t.csv"
+from tests.data.kinds import RULES, counted, frame, write
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv", "quoted"])
@@ -81,42 +45,6 @@ def test_pieces_have_the_encoder_the_classes_and_the_features_of_the_whole(tmp_p
     assert classes.rows.tolist() == np.bincount(read.labels.codes).tolist()
 
 
-def test_the_sample_does_not_depend_on_where_pieces_are_counted(tmp_path, small_pieces):
-    path = write(tmp_path, frame(), "parquet")
-    table = open_parts([path], "kind", rules=RULES)
-    pieces = table.pieces()
-    found = [count_piece(p, table, seed=3, size=100) for p in pieces]
-    counts = merge_pieces(found, pieces, table)
-    one = statistics.reduce(lambda a, b: statistics.merge_counts(a, b, 100), found)
-    keys = np.concatenate([row_keys(3, p.number, 0, of.rows) for p, of in zip(pieces, found)])
-    assert np.array_equal(np.sort(one.keys), np.sort(keys)[:100])
-    assert len(counts.sample["x"]) == 100 * len(pieces)
-
-
-def test_equal_rows_have_equal_keys_and_others_do_not():
-    X = np.random.default_rng(0).normal(size=(1000, 3))
-    keys = content_keys(np.vstack([X, X[:10], -0.0 * X[:1], 0.0 * X[:1]]), 7)
-    assert len(np.unique(keys[:1000])) == 1000
-    assert np.array_equal(keys[:10], keys[1000:1010])
-    assert keys[-1] == keys[-2]
-    assert np.bincount((keys[:1000] % np.uint64(10)).astype(int)).min() > 60
-
-
-def test_a_text_among_numbers_is_told_with_its_row(tmp_path, small_pieces):
-    made = frame().astype({"x": str})
-    made.loc[2900, "x"] = "oops"
-    path = write(tmp_path, made, "csv")
-    table = open_parts([path], "kind", rules=RULES)
-    table = table.__class__(**{**vars(table), "kinds": {**table.kinds, "x": "number"}})
-    with pytest.raises(NotNumbers) as told:
-        [count_piece(p, table, 0) for p in table.pieces()]
-    assert told.value.column == "x"
-    assert told.value.cell.text == "oops"
-    counts = [count_piece(p, table.with_text("x"), 0) for p in table.pieces()]
-    merged = merge_pieces(counts, table.pieces(), table)
-    assert merged.columns["x"].first.line == 2902  # header and first row
-
-
 @pytest.mark.parametrize("shuffled", [False, True])
 def test_a_column_that_counts_is_found_across_pieces(tmp_path, small_pieces, shuffled):
     numbers = np.arange(3000) * 2 + 5
@@ -127,12 +55,6 @@ def test_a_column_that_counts_is_found_across_pieces(tmp_path, small_pieces, shu
     assert [f.name for f in column_facts(counts, table.features) if getattr(f, "counts_rows", False)] == ["id"]
     with pytest.raises(McLsError, match="counts the rows"):
         learn_from_facts(column_facts(counts, table.features), path, RULES)
-
-
-def counted(path, rules):
-    table = open_parts(find_files([path]), "kind", rules=rules)
-    pieces = table.pieces()
-    return find_classes(merge_pieces([count_piece(p, table, 0) for p in pieces], pieces, table), table)
 
 
 def bad_inputs():
@@ -154,22 +76,6 @@ def test_parts_that_do_not_fit_are_refused(tmp_path, told):
     rules = ColumnRules(drop=["note"], missing="impute")
     with pytest.raises(McLsError, match=told):
         counted(tmp_path, rules)
-
-
-def test_short_rows_and_other_files_are_refused(tmp_path, monkeypatch):
-    made = frame(100).to_csv(index=False).splitlines()
-    (tmp_path / "t.csv").write_text("\n".join([*made[:60], made[60].rsplit(",", 2)[0], *made[61:]]) + "\n")
-    monkeypatch.setattr(parts, "_SCANNED", 1)
-    monkeypatch.setattr(scanning, "CHUNK_ROWS", 20)
-    with pytest.raises(McLsError, match=r"a row has 7 cells, expected 9"):
-        counted(tmp_path / "t.csv", RULES)
-    with pytest.raises(McLsError, match="no file matches"):
-        find_files([tmp_path / "*.nothing"])
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(McLsError, match="holds no table"):
-        find_files([tmp_path / "empty"])
-    with pytest.raises(McLsError, match="twice"):
-        find_files([tmp_path / "t.csv", tmp_path])
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv"])

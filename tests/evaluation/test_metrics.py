@@ -9,7 +9,7 @@ import pytest
 from sklearn import metrics as sk
 
 from mcls.errors import McLsError
-from mcls.evaluation.metrics import METRICS, Metric, auc, confusions, get_metric, register
+from mcls.evaluation.metrics import METRICS, Metric, auc, confusions, get_metric, read_metrics, register
 
 POINTS, ROWS = 6, 40
 
@@ -176,3 +176,19 @@ def test_cost_asks_for_its_matrix():
     y, P = drawn(3, 0)
     with pytest.raises(McLsError, match="needs a cost matrix"):
         get_metric("cost")(y, P)
+
+
+COSTS = np.array([[0.0, 1.0, 1.0], [5.0, 0.0, 1.0], [1.0, 2.0, 0.0]])
+
+
+def test_metrics_as_people_write_them():
+    assert [m.name for m in read_metrics("Macro-F1")] == ["macro-f1"]
+    for given, costs, told in [
+        ("eror", None, "did you mean 'error'"),
+        (["auc", "auc"], None, "twice"),
+        ([], None, "at least one"),
+        ("cost", None, "needs a cost matrix"),
+        ("error", COSTS, "not asked for"),
+    ]:
+        with pytest.raises(McLsError, match=told):
+            read_metrics(given, costs)

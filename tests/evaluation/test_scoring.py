@@ -4,11 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.metrics import balanced_accuracy_score, log_loss
+from sklearn.metrics import log_loss
 from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.naive_bayes import GaussianNB
-from sklearn.svm import SVC
 
 from mcls.data import load_dataset
 from mcls.errors import McLsError
@@ -124,25 +122,6 @@ def test_undefined_folds_are_left_out_of_the_mean_and_undefined_points_are_never
         search(OneLSM(), X, y, GRID, make_folds(y, "loo", 0), metrics=read_metrics("auc"))
 
 
-@pytest.mark.parametrize(
-    "classifier", [SVC(), SVC(decision_function_shape="ovo"), RandomForestClassifier(5, random_state=0)]
-)
-def test_scores_of_a_foreign_classifier_leave_its_predictions_alone(classifier):
-    data = load_dataset("glass")
-    X, y = to_range(data.X), data.y
-    grid = {"random_state": [0, 1]} if isinstance(classifier, RandomForestClassifier) else {"C": [1.0, 100.0]}
-    folds = stratified_folds(y, 3, seed=0)
-    plain = search(classifier, X, y, grid, folds)
-    found = search(classifier, X, y, grid, folds, metrics=read_metrics(["auc", "log-loss", "balanced-error"]))
-    assert np.array_equal(plain.predictions, found.predictions)
-    assert (found.values("auc") > 0.8).all()
-    assert (found.values("log-loss") < np.log(6)).all()
-    train, test = folds[0]
-    fitted = classifier.set_params(**found.points[0]).fit(X[train], y[train])
-    expected = 1 - balanced_accuracy_score(y[test], fitted.predict(X[test]))
-    assert found.fold_values["balanced-error"][0, 0] == pytest.approx(expected)
-
-
 def test_cost_decides_the_class_where_it_chooses(iris):
     X, y = iris
     folds = stratified_folds(y, 3, seed=0)
@@ -180,19 +159,6 @@ def test_a_held_out_log_loss_is_calibrated_inside_the_training_rows(iris):
     rows = np.concatenate([fold[1] for fold in inner])
     P = softened(fold_scores(X, y, point, (train, test)), F, y[rows])
     assert result["metrics"]["log-loss"] == pytest.approx(log_loss(y[test], P))
-
-
-def test_metrics_as_people_write_them():
-    assert [m.name for m in read_metrics("Macro-F1")] == ["macro-f1"]
-    for given, costs, told in [
-        ("eror", None, "did you mean 'error'"),
-        (["auc", "auc"], None, "twice"),
-        ([], None, "at least one"),
-        ("cost", None, "needs a cost matrix"),
-        ("error", COSTS, "not asked for"),
-    ]:
-        with pytest.raises(McLsError, match=told):
-            read_metrics(given, costs)
 
 
 class OwnProbabilities(GaussianNB):

@@ -9,59 +9,24 @@ import sklearn
 from sklearn.datasets import make_classification
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, get_scorer, make_scorer
-from sklearn.model_selection import GridSearchCV, GroupKFold, ShuffleSplit, StratifiedKFold
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import GroupKFold, ShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from mcls import ELM, RFM, OneLSM, OvOLSM, SweepCV, VoLSSVM
-from mcls.data import load_dataset
-from mcls.evaluation.scaling import to_range
-from mcls.evaluation.scorers import recognised
 from mcls.kernels import kernel_matrix
+from tests.evaluation.searches import CV, GRID, both, rows
 
 # What is not swept is said; the tests that expect it ask ``swept_``.
 pytestmark = pytest.mark.filterwarnings("ignore:SweepCV has fitted every grid point by itself")
 
-GRID = {"gamma": [2.0**-4, 1.0, 16.0], "sigma": [0.25, 1.0]}
-CV = StratifiedKFold(3, shuffle=True, random_state=0)
 LABELS = ["accuracy", "balanced_accuracy", "f1_macro"]
-
-
-def rows(name, at_most=120):
-    """Some rows of a shipped data set, with classes of at least six rows, named."""
-    data = load_dataset(name)
-    often = np.flatnonzero(np.bincount(data.y)[data.y] >= 24)
-    some = often[:: max(1, len(often) // at_most)]
-    some = some[np.bincount(data.y[some])[data.y[some]] >= 6]
-    return to_range(data.X)[some], np.array(data.classes)[data.y[some]]
 
 
 def in_pipeline(machine):
     return make_pipeline(StandardScaler(), machine), lambda name: f"{type(machine).__name__.lower()}__{name}"
-
-
-def both(estimator, grid, X, y, fit=None, **options):
-    """The two searches, which agree in everything but time."""
-    ours, plain = (
-        search(estimator, grid, **{"cv": CV, **options}).fit(X, y, **(fit or {}))
-        for search in (SweepCV, GridSearchCV)
-    )
-    assert set(ours.cv_results_) == set(plain.cv_results_)
-    assert ours.cv_results_["params"] == plain.cv_results_["params"]
-    for column, expected in plain.cv_results_.items():
-        if "test_" in column:
-            np.testing.assert_allclose(ours.cv_results_[column], expected, rtol=1e-12, atol=1e-12, err_msg=column)
-    assert (ours.multimetric_, ours.n_splits_) == (plain.multimetric_, plain.n_splits_)
-    if ours.refit:
-        assert ours.best_params_ == plain.best_params_
-        assert np.array_equal(ours.predict(X), plain.predict(X))
-        assert np.array_equal(ours.classes_, plain.classes_)
-        assert ours.n_features_in_ == plain.n_features_in_
-        if not callable(ours.refit):
-            assert ours.score(X, y) == plain.score(X, y)
-    return ours
 
 
 @pytest.mark.parametrize(
@@ -130,24 +95,6 @@ def test_transformers_are_searched_too():
         "standardscaler": ["passthrough", StandardScaler()],
     }
     assert not both(pipeline, whole, X, y).swept_
-
-
-def test_scoring_of_any_kind():
-    X, y = rows("wine")
-
-    def twice(estimator, X, y):
-        return {"right": accuracy_score(y, estimator.predict(X)), "sum": float(estimator.predict(X).shape[0])}
-
-    def nosy(estimator, X, y):
-        return float(estimator.alpha_.sum())
-
-    assert both(OneLSM(), GRID, X, y, scoring="f1_micro").swept_
-    assert both(OneLSM(), GRID, X, y, scoring=make_scorer(accuracy_score)).swept_
-    assert both(OneLSM(), GRID, X, y, scoring=twice, refit="right").swept_
-    assert both(OneLSM(), GRID, X, y, scoring=twice, refit=lambda results: 2).best_index_ == 2
-    assert not both(OneLSM(), GRID, X, y, scoring=nosy).swept_  # it looks at what a fit leaves behind
-    assert recognised(get_scorer("balanced_accuracy")) == "balanced_accuracy"
-    assert recognised(make_scorer(accuracy_score, normalize=False)) is None
 
 
 def test_what_cannot_be_swept_is_fitted():

@@ -19,7 +19,7 @@ SMALL = {
 
 def make_experiment(out: Path, **changes) -> Experiment:
     values = {k: v for k, v in {**SMALL, **changes}.items() if v is not None}
-    return Experiment.prepare(config_from(values, "small"), Path(), out)
+    return Experiment.laid_out(config_from(values, "small"), Path(), out)
 
 
 def without_times(csv: str) -> list[list[str]]:

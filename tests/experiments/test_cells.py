@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from mcls.data import load_dataset
-from mcls.errors import McLsError
 from mcls.evaluation.folds import equal_rows, stratified_folds
 from mcls.evaluation.grid import search
 from mcls.evaluation.scaling import to_range
@@ -17,6 +16,8 @@ from mcls.experiments.cells import identity_key
 from mcls.experiments.layout import plan
 from mcls.experiments.loading import config_from
 from mcls.machines.registry import get_machine
+
+from .small import make_experiment
 
 
 def plan_of(folder: Path = Path(), **values):
@@ -26,14 +27,6 @@ def plan_of(folder: Path = Path(), **values):
 
 def keys(**values) -> list[str]:
     return [cell.key for cell in plan_of(**values).cells]
-
-
-def test_replicates_and_data_sets_and_machines_multiply():
-    laid = plan_of(datasets=["iris", "wine"], machines=["oneLSM", "ovO", "voLSSVM"], replicates=4)
-    assert len(laid.rows) == 6
-    assert len(laid.cells) == 24
-    # One replicate after the other: a run that is stopped has whole replicates.
-    assert [cell.replicate for cell in laid.cells] == [r for r in range(4) for _ in range(6)]
 
 
 @pytest.mark.parametrize(
@@ -133,33 +126,6 @@ def test_shared_work_is_really_identical(name, books):
         assert np.array_equal(found[0].predictions, other.predictions)
 
 
-def test_a_linear_kernel_has_no_width_to_tune():
-    cell = plan_of(machines="oneLSM:kernel=linear").cells[0]
-    assert list(cell.grid) == ["gamma"]
-
-
-def test_the_common_grid_goes_to_machines_that_have_the_parameter():
-    entry = {"name": "ovO", "grid": {"gamma": 3}}
-    rows = plan_of(machines=["oneLSM", entry], grid={"label_sigma": [1, 2], "gamma": [1, 2]}).rows
-    assert rows[0].cells[0].grid["label_sigma"] == [1, 2]
-    assert rows[0].cells[0].grid["gamma"] == [1, 2]
-    assert "label_sigma" not in rows[1].cells[0].grid
-    assert rows[1].cells[0].grid["gamma"] == [3]
-
-
-def test_a_table_is_found_beside_the_config_and_must_not_change(tmp_path):
-    table = tmp_path / "my.csv"
-    rows = [f"{i % 7},{i * 3 % 5},{'ab'[i % 2]}" for i in range(30)]
-    table.write_text("u,v,kind\n" + "\n".join(rows) + "\n")
-    values = {"datasets": {"path": "my.csv", "target": "kind"}, "folds": 3, "grid": {"gamma": 1, "sigma": 1}}
-    cell = plan_of(tmp_path, **values).cells[0]
-    assert 0 <= cell.compute()["error"] <= 1
-    with pytest.raises(McLsError, match="has changed since"):
-        replace(cell, fingerprint="0" * 64).compute()
-    with pytest.raises(McLsError, match=r"lab: datasets\[0\]: .*none.csv"):
-        plan_of(tmp_path, datasets="none.csv")
-
-
 def test_a_header_may_be_said_and_does_not_enter_the_key(tmp_path):
     rows = [f"{i % 7},{i / 9:.2f},{'ab'[i % 2]}" for i in range(1, 31)]
     (tmp_path / "my.csv").write_text("u,v,kind\n" + "\n".join(rows) + "\n")
@@ -168,21 +134,6 @@ def test_a_header_may_be_said_and_does_not_enter_the_key(tmp_path):
     assert [cell.key for cell in said.cells] == [cell.key for cell in found.cells]
     assert plan_of(tmp_path, datasets="bare.csv:header=false").cells[0].dataset.load().n == 30
     assert plan_of(tmp_path, datasets="bare.csv:header=true").cells[0].dataset.load().n == 29
-
-
-def test_a_number_names_the_class_column_that_is_called_that(tmp_path):
-    (tmp_path / "my.csv").write_text("1,2,3\n" + "".join(f"{i % 7},{'ab'[i % 2]},{i**2}\n" for i in range(20)))
-    data = plan_of(tmp_path, datasets="my.csv:target=2").cells[0].dataset.load()
-    assert data.classes == ("a", "b")
-    assert data.feature_names == ("1", "3")
-
-
-def test_declared_rows_must_be_declared():
-    with pytest.raises(McLsError, match="declares no training and test rows"):
-        plan_of(protocol="hold-out", train="declared")
-    cell = plan_of(datasets="vowel:rows=all", protocol="hold-out", train="declared").cells[0]
-    fixed = replace(cell, grid={"gamma": [0.1], "sigma": [0.5]})
-    assert fixed.compute()["train"] == 528
 
 
 def copied(path, times):
@@ -217,15 +168,13 @@ def test_a_data_set_by_name_keeps_the_folds_of_its_papers():
     assert "groups" not in tae.identity()
 
 
-def test_columns_are_left_out_or_kept_by_the_config(tmp_path):
-    rows = "".join(f"{i},{i % 7},{i % 5},{'xy'[i % 2]}\n" for i in range(40))
-    (tmp_path / "t.csv").write_text("id,a,b,kind\n" + rows)
-    with pytest.raises(McLsError, match="column 'id' counts the rows"):
-        plan_of(tmp_path, datasets="t.csv:target=kind")
-    for entry, names in (
-        ("t.csv:target=kind,drop=id", ("a", "b")),
-        ({"path": "t.csv", "drop": ["id", "a"]}, ("b",)),
-        ({"path": "t.csv", "keep": "id"}, ("id", "a", "b")),
-    ):
-        datasets = entry if isinstance(entry, str) else [entry]
-        assert plan_of(tmp_path, datasets=datasets, folds=2).cells[0].dataset.load().feature_names == names
+ONE = {"datasets": ["iris:sample=60"], "machines": ["oneLSM"], "replicates": 2}
+
+
+def test_keys_change_only_where_another_metric_chooses(tmp_path):
+    def keys(**changes):
+        return [cell.key for cell in make_experiment(tmp_path, **{**ONE, **changes}).plan.cells]
+
+    assert keys() == keys(metric="error") == keys(metric=["error", "auc", "log-loss"])
+    assert keys() != keys(metric="balanced-error")
+    assert keys(metric="balanced-error") == keys(metric=["Balanced-Error", "error"])

@@ -47,7 +47,7 @@ def test_the_config_as_run_finds_the_same_cells(tmp_path, changes):
     again = tmp_path / "config.yaml"
     again.write_text(experiment.config_as_run())
     config = load_config(again)
-    assert Experiment.prepare(config, tmp_path, tmp_path).plan.cells == experiment.plan.cells
+    assert Experiment.laid_out(config, tmp_path, tmp_path).plan.cells == experiment.plan.cells
 
 
 def test_a_table_is_found_from_the_folder_of_results(tmp_path):
@@ -56,10 +56,10 @@ def test_a_table_is_found_from_the_folder_of_results(tmp_path):
     (tmp_path / "lab.yaml").write_text(
         "datasets: {path: my.csv, target: kind}\nmachines: oneLSM\ngrid: {gamma: 1, sigma: [1, 2]}\nfolds: 3"
     )
-    first = Experiment.prepare(load_config(tmp_path / "lab.yaml"), tmp_path, tmp_path / "out")
+    first = Experiment.laid_out(load_config(tmp_path / "lab.yaml"), tmp_path, tmp_path / "out")
     first.run()
     moved = first.folder / "config.yaml"
-    second = Experiment.prepare(load_config(moved), moved.parent, tmp_path / "out")
+    second = Experiment.laid_out(load_config(moved), moved.parent, tmp_path / "out")
     assert second.run().reused == 10
 
 

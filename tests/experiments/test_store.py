@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import errno
+import io
 import json
 import os
 
 import pytest
 
 from mcls.errors import McLsError
+from mcls.experiments.plan import Plan
 from mcls.experiments.runner import compute
 from mcls.experiments.store import Store, write_file
 
@@ -152,3 +155,28 @@ def test_a_store_that_keeps_its_records_reads_a_file_again_only_when_it_has_chan
     store.path(cell.key).write_bytes(b"{")
     assert store.read(cell) is None
     assert store.path(cell.key) in store.damaged
+
+
+ONE = {"datasets": ["iris:sample=60"], "machines": ["oneLSM"], "replicates": 2}
+
+
+def rows(experiment):
+    return list(csv.DictReader(io.StringIO((experiment.folder / "summary.csv").read_text())))
+
+
+def test_a_cell_that_lacks_a_metric_is_computed_again_and_an_old_one_stays_valid(tmp_path):
+    assert make_experiment(tmp_path, **ONE).run().computed == 2
+    more = make_experiment(tmp_path, **ONE, metric=["error", "log-loss", "balanced-error"])
+    assert more.summary()[0].done == 0
+    assert more.run().computed == 2
+    (row,) = rows(more)
+    assert 0 < float(row["log-loss"]) < 1
+    assert 0 < float(row["balanced-error"]) < 20  # percent
+    assert row["balanced-error_std"]
+    page = (more.folder / "summary.md").read_text()
+    assert "`balanced-error`: mean over the classes of the error of their rows in percent" in page
+    assert "| log-loss |" in page
+    again = Plan.read(more.folder / "plan.json")
+    assert [cell.key for cell in again.cells] == [cell.key for cell in more.plan.cells]
+    assert again.cells[0].metrics == ("error", "log-loss", "balanced-error")
+    assert make_experiment(tmp_path, **ONE).run().computed == 0

@@ -11,7 +11,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mcls.coding.decoders import DECODERS, class_scores, training_weights
+from mcls.coding.decoders import DECODERS, codeword_scores, training_weights
 from mcls.coding.matrices import CODINGS, check_matrix, sparse_random
 from mcls.errors import McLsError
 from mcls.machines.ecoc import DECOC, ECOC, SubECOC
@@ -114,7 +114,7 @@ def test_columns_with_zeros_are_solved_on_their_own_rows():
         rows = M[y, s] != 0
         alpha = np.linalg.solve(K[np.ix_(rows, rows)] + 0.2 * np.eye(rows.sum()), M[y[rows], s])
         F[:, s] = K_new[:, rows] @ alpha
-    np.testing.assert_allclose(machine.decision_function(X_new), class_scores("loss-squared", M, F), rtol=1e-8)
+    np.testing.assert_allclose(machine.decision_function(X_new), codeword_scores("loss-squared", M, F), rtol=1e-8)
 
 
 def test_svc_base_is_libsvm_with_gamma_one_over_two_sigma_squared():
@@ -130,7 +130,7 @@ def test_loss_weighted_decoder_uses_the_training_outputs():
     machine = ECOC(coding="sparse-random", decoder="loss-weighted").fit(X, y)
     K, K_new = machine._kernel(X, None), machine._kernel(X_new, X)
     M, outputs = machine.code_matrix_, machine.machines_.outputs
-    expected = class_scores("loss-weighted", M, outputs(K_new), training_weights(M, outputs(K), y))
+    expected = codeword_scores("loss-weighted", M, outputs(K_new), training_weights(M, outputs(K), y))
     np.testing.assert_allclose(machine.decision_function(X_new), expected)
 
 
@@ -229,7 +229,7 @@ def test_a_class_scores_as_its_nearest_subclass():
     X, y = rings()
     machine = SubECOC(kernel="linear", decoder="loss-weighted").fit(X, y)
     F = machine.machines_.outputs(machine._kernel(X, X))
-    by_row = class_scores("loss-weighted", machine.code_matrix_, F, machine.weights_)
+    by_row = codeword_scores("loss-weighted", machine.code_matrix_, F, machine.weights_)
     nearest = machine.row_classes_[by_row.argmax(axis=1)]
     assert np.array_equal(machine.predict(X), machine.classes_[nearest])
 

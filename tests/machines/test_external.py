@@ -154,20 +154,6 @@ def test_selection_in_python_takes_the_values_that_are_declared():
     assert not any("--grid" in note for note in found.notes)
 
 
-def test_a_point_that_cannot_be_fitted_loses_and_none_left_is_an_error():
-    data = load_dataset("iris", sample=30)
-    folds = stratified_folds(data.y, 3, seed=0)
-    machine = get_machine("sk:KNeighborsClassifier").create()
-    with pytest.warns(UserWarning, match="left out of the grid: {'n_neighbors': 25}"):
-        found = search(machine, data.X, data.y, {"n_neighbors": [25, 3]}, folds)
-    assert found.errors[0] == 1.0
-    assert found.best_point == {"n_neighbors": 3}
-    alone = search(machine, data.X, data.y, {"n_neighbors": [3]}, folds)
-    assert np.array_equal(found.predictions[1], alone.predictions[0])
-    with pytest.raises(ValueError, match="n_neighbors"), pytest.warns(UserWarning, match="left out"):
-        search(machine, data.X, data.y, {"n_neighbors": [25, 26]}, folds)
-
-
 def test_longer_runs_than_scikit_learns_are_a_default_that_an_option_overrides():
     assert get_machine("sk:LogisticRegression").create().max_iter == 1000
     assert get_machine("sk:LogisticRegression").create(max_iter=7).max_iter == 7

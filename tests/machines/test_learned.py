@@ -9,37 +9,6 @@ from mcls.evaluation.scaling import to_range
 from mcls.solvers import labelgram
 
 
-def scores(n=60, ell=4, seed=0):
-    rng = np.random.default_rng(seed)
-    y = np.arange(n) % ell
-    return np.eye(ell)[y] * 0.5 + 0.3 * rng.normal(size=(n, ell)), y
-
-
-@pytest.mark.parametrize("mu", [1e-3, 0.1, 10.0])
-def test_the_gram_matrix_is_that_of_cvxpy(mu):
-    F, y = scores()
-    ours, theirs = labelgram.learn(F, y, mu), labelgram.by_cvxpy(F, y, mu)
-    assert np.allclose(ours, theirs, atol=2e-3)
-    assert labelgram.objective(ours, F, y, mu)[0] <= labelgram.objective(theirs, F, y, mu)[0] + 1e-7
-    assert np.linalg.eigvalsh(ours)[0] >= -1e-12
-    assert np.trace(ours) == pytest.approx(4)
-    B = labelgram.root(ours)
-    assert np.allclose(B.T @ B, ours)
-
-
-def test_the_gradient_equals_finite_differences():
-    F, y = scores()
-    L, step = (
-        labelgram.project(np.random.default_rng(1).normal(size=(4, 4))),
-        np.random.default_rng(2).normal(size=(4, 4)),
-    )
-    step += step.T
-    ends = [labelgram.objective(L + h * step, F, y, 0.3)[0] for h in (1e-6, -1e-6)]
-    assert (ends[0] - ends[1]) / 2e-6 == pytest.approx(
-        (labelgram.objective(L, F, y, 0.3)[1] * step).sum(), rel=1e-5
-    )
-
-
 def test_it_learns_from_leave_one_out_scores(monkeypatch):
     data = load_dataset("iris")
     X, y = to_range(data.X)[::3], data.y[::3]

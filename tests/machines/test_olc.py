@@ -5,14 +5,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from mcls.data.load import load_dataset
 from mcls.errors import McLsError
 from mcls.evaluation.folds import class_half_split, stratified_folds
 from mcls.kernels import kernel_matrix
-from mcls.machines.codewords import codeword_overlap, settle_ties
 from mcls.machines.lsm import OneLSM
 from mcls.machines.olc import LSSVM, OLCLSSVM, OLCRLSC, RLSC
 from mcls.machines.olc_lsm import OLCOneLSM
+from tests.machines.tables import four_classes, table
 
 # Grids reach λ₁ = 2^-10, where digits are lost and that is said; what is lost is what is tested.
 pytestmark = pytest.mark.filterwarnings("ignore::mcls.errors.PrecisionWarning")
@@ -20,17 +19,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::mcls.errors.PrecisionWarning")
 MACHINES = [RLSC, OLCRLSC, LSSVM, OLCLSSVM, OLCOneLSM]
 GRID = [2.0**k for k in (-10, -5, 0, 5, 10)]
 HADAMARD = np.array([[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]])
-
-
-def table(name):
-    data = load_dataset(name, **({"classes": "6"} if name == "ecoli" else {}))
-    return data.X, np.unique(data.y, return_inverse=True)[1]
-
-
-def four_classes():
-    rng = np.random.default_rng(1)
-    y = np.repeat(np.arange(4), [5, 9, 7, 12])
-    return rng.normal(size=(33, 3)) + y[:, None], y
 
 
 @pytest.mark.parametrize("kernel", ["linear", "gaussian", "polynomial"])
@@ -83,11 +71,6 @@ def test_exact_ties_of_a_lattice_go_the_same_way_in_sweep_and_refit():
     np.testing.assert_array_equal(fast.argmax(axis=2), refit.argmax(axis=2))
 
 
-def test_settle_ties_touches_nothing_but_ties():
-    scores = np.array([[1.0, 1.0 - 1e-13, 0.3], [1e-200, 1e-203, -1e-200], [0.0, 0.0, 0.0]])
-    np.testing.assert_array_equal(settle_ties(scores), [[1.0, 1.0, 0.3], [1e-200, 1e-203, -1e-200], [0.0] * 3])
-
-
 @pytest.mark.parametrize("machine", [OLCRLSC, OLCLSSVM])
 def test_sweep_of_other_parameters_and_of_lambda2_alone(machine):
     X, y = four_classes()
@@ -126,19 +109,6 @@ def test_longer_codewords_follow_equation_2_and_the_nearest_codeword(codewords):
     assert (nearest != OLCRLSC(kernel="linear", lambda1=0.5, lambda2=0.1).fit(X, y).predict(X)).any()
 
 
-@pytest.mark.parametrize("machine", [RLSC, OLCLSSVM])
-def test_refuses_codewords_that_are_not_orthogonal(machine):
-    X, y = table("iris")
-    with pytest.raises(
-        McLsError, match="orthogonal codewords; those of 'pm1' for 3 classes have cosines up to 0\\.333"
-    ):
-        machine(codewords="pm1").fit(X, y)
-    with pytest.raises(McLsError, match="not zero"):
-        machine(codewords=np.diag([1.0, 1.0, 0.0])).fit(X, y)
-    X, y = four_classes()
-    machine(codewords="pm1").fit(X, y)  # the ±1 of four classes are orthogonal
-
-
 @pytest.mark.parametrize("machine", [OLCRLSC, OLCLSSVM, OLCOneLSM])
 def test_refuses_parameters_out_of_range_in_fit_and_sweep(machine):
     X, y = table("iris")
@@ -157,56 +127,4 @@ def test_refuses_parameters_out_of_range_in_fit_and_sweep(machine):
 # Overlap: what the method sets out to reduce -------------------------------------------------------------------
 
 
-def overlap(machine, X, y):
-    G = codeword_overlap(machine.fit(X, y), X, y)
-    return np.abs(G[~np.eye(len(G), dtype=bool)]).mean()
-
-
-@pytest.mark.parametrize("kernel", ["linear", "gaussian"])
-@pytest.mark.parametrize("lambda1", [2.0**-5, 1.0, 2.0**5])
-def test_overlap_of_rlsc_goes_down_as_lambda2_grows_on_iris(kernel, lambda1):
-    X, y = table("iris")
-    path = [overlap(OLCRLSC(kernel=kernel, lambda1=lambda1, lambda2=v), X, y) for v in (0.0, *GRID)]
-    assert (np.diff(path) < 0).all()
-    assert path[-1] < path[0] / 100
-
-
-def test_overlap_of_lssvm_does_not_as_its_penalty_leaves_the_bias_out():
-    X, y = table("iris")
-    plain, corrected = (OLCLSSVM(kernel="linear", lambda2=v) for v in (0.0, 2.0**10))
-    assert overlap(corrected, X, y) > 1.1 * overlap(plain, X, y)
-    Z = np.eye(3)[y]
-    sums = [np.abs(Z.T @ X @ X.T @ machine.alpha_)[~np.eye(3, dtype=bool)].max() for machine in (plain, corrected)]
-    assert sums[1] < sums[0] / 1e4  # what (6) penalises
-
-
-def test_overlap_is_the_gram_matrix_of_the_mean_codewords():
-    X, y = table("iris")
-    names = np.array(["c", "a", "b"])[y]
-    rlsc, lssvm = RLSC(sigma=2.0).fit(X, names), LSSVM(sigma=2.0).fit(X, names)
-    means = np.stack([rlsc.decision_function(X[names == c]).mean(axis=0) for c in "abc"])
-    np.testing.assert_allclose(codeword_overlap(rlsc, X, names), means @ means.T, atol=1e-8)
-    means = np.stack([(lssvm.decision_function(X[names == c]).mean(axis=0) + 1) / 2 for c in "abc"])
-    np.testing.assert_allclose(codeword_overlap(lssvm, X, names), means @ means.T, atol=1e-8)
-    with pytest.raises(McLsError, match="none of \\['b'\\]"):
-        codeword_overlap(rlsc, X[names != "b"], names[names != "b"])
-
-
 # oneLSM with label correction ----------------------------------------------------------------------------------
-
-
-def test_corrected_onelsm_takes_class_means_to_the_labels():
-    X, y = table("iris")
-    for labelbook in ("indicators", "pm1", "mincorr"):
-        machine = OLCOneLSM(labelbook=labelbook, sigma=1.0, lambda2=2.0**20).fit(X, y)
-        f = kernel_matrix(X) @ machine.alpha_
-        means = np.stack([f[y == c].mean(axis=0) for c in range(3)], axis=1)
-        np.testing.assert_allclose(means, machine.labels_, atol=1e-5)
-
-
-def test_every_one_per_class_labelbook_gives_the_same_classes_with_correction():
-    X, y = table("glass")
-    expected = OLCOneLSM(gamma=0.1, lambda2=0.3).fit(X[::2], y[::2]).predict(X)
-    for labelbook in ("pm1", "alignment", "consistency", "mincorr"):
-        machine = OLCOneLSM(gamma=0.1, lambda2=0.3, labelbook=labelbook)
-        np.testing.assert_array_equal(machine.fit(X[::2], y[::2]).predict(X), expected)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVC
 from sklearn.utils.class_weight import compute_sample_weight
 
@@ -209,13 +208,6 @@ def test_machines_that_take_no_weights_say_so():
         )
     with pytest.raises(McLsError, match="weight of zero"):
         OneLSM().sweep(K, Y, [(np.arange(0, 99, 11), np.arange(5))], [{}], sample_weight=WEIGHTS)
-
-
-def test_other_classifiers_are_refitted_with_weights():
-    w, folds = np.where(WEIGHTS > 0, WEIGHTS, 0.5), stratified_folds(Y, 3, seed=0)
-    scores = ForeignMachine(SVC()).sweep(X, Y, folds, [{"C": 2.0}], n_classes=6, sample_weight=w)
-    right = [(of_fold[0].argmax(axis=1) == Y[test]).mean() for of_fold, (_, test) in zip(scores, folds)]
-    assert np.allclose(right, cross_val_score(SVC(C=2.0), X, Y, cv=folds, params={"sample_weight": w}))
 
 
 def test_a_saved_machine_keeps_its_class_weights(tmp_path):

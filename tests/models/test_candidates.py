@@ -102,17 +102,4 @@ def test_a_solver_is_no_parameter_to_tune():
         select(X, Y, grid={"solver": ["exact", "nystrom"]})
 
 
-def test_twenty_thousand_rows_fit_in_sixteen_gigabytes():
-    assert budget.exact_fit_bytes(20_000) < 16e9
-    assert budget.available_bytes() > 0
-
-
 # Probabilities ------------------------------------------------------------------------------------------------
-
-
-def test_index_pairs_are_cut_down_to_the_rows_of_a_sample(monkeypatch):
-    monkeypatch.setattr(candidates, "SWEEP_ROWS", 60)
-    pairs = [(np.arange(0, 150, 2), np.arange(1, 150, 2)), (np.arange(1, 150, 2), np.arange(0, 150, 2))]
-    found = select(X, Y, grid=GRID, folds=pairs)
-    assert found.tested.tolist() == found.rows.tolist()
-    assert len(found.rows) == 60

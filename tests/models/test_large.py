@@ -1,57 +1,26 @@
 """Large tables piece by piece against the landmark machine in memory: the same classes, folds and coefficients."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from mcls import OneLSM, select
-from mcls.data import blocks, parts, statistics
+from mcls import OneLSM
+from mcls.data import parts, statistics
 from mcls.data.encoder import Reading
 from mcls.data.encoding import read_values
 from mcls.data.tables import read_table
 from mcls.errors import McLsError
-from mcls.models import budget, large, large_search
-from mcls.models.closeness import compare_with_exact
+from mcls.models import large_search
 from mcls.models.fitting import fit_table
-from mcls.models.large import Settings, fit_large, why_not
-from mcls.models.large_search import Search
+from mcls.models.large import LargeSettings, fit_large, why_not
+from mcls.models.large_search import KernelSearch
 from mcls.models.passes import Job
 from mcls.models.saving import dump, load, save
 from mcls.models.spreading import Here
 from mcls.models.streaming import is_training_table
 from mcls.solvers import lsm, nystrom
+from tests.models.large import MACHINE, fit, made_up
 
-GRID = {"sigma": [0.5, 1.5], "gamma": [0.01, 1.0]}
-MACHINE = "oneLSM:n_landmarks=60"
-
-
-def made_up(n=900, seed=0):
-    rng = np.random.default_rng(seed)
-    y = np.minimum(rng.integers(0, 4, n), 2)  # one class is as large as the two others
-    made = pd.DataFrame({f"f{j}": rng.normal(size=n) + (y == j % 3) for j in range(5)})
-    made["hue"] = np.where(rng.random(n) < 0.5, "red", np.array(["blue", "green", "red"])[y])
-    made["who"] = rng.integers(0, 300, n)
-    made["count"] = rng.integers(1, 4, n)
-    made["kind"] = np.array(["10", "9", "8"])[y]
-    return pd.concat([made, made[:40]], ignore_index=True)
-
-
-@pytest.fixture(scope="module")
-def table(tmp_path_factory):
-    path = tmp_path_factory.mktemp("large") / "t.parquet"
-    made_up().to_parquet(path, row_group_size=75)
-    return path
-
-
-@pytest.fixture(autouse=True)
-def small_pieces(monkeypatch):
-    monkeypatch.setattr(parts, "PIECE_ROWS", 150)
-    monkeypatch.setattr(blocks, "BLOCK_ROWS", 64)
-
-
-def fit(path, grid=GRID, say=None, **options):
-    settings = Settings(options.pop("machine", MACHINE), grid, folds=4, **options.pop("settings", {}))
-    return fit_large([path], "kind", settings, say=say, **options)
+pytestmark = pytest.mark.usefixtures("small_pieces")
 
 
 def encoded(path, model):
@@ -148,30 +117,11 @@ def test_threads_and_files_of_another_kind_change_nothing_that_counts(table, tmp
     assert text.facts.fingerprint.encode() in one
 
 
-def test_an_interrupted_fit_goes_on_and_ends_in_the_same_bytes(table, tmp_path, monkeypatch):
-    whole = dump(fit(table).model)
-    at = tmp_path / "m.mcls.passes"
-    for stop in ("sum_piece", "score_piece"):
-        with monkeypatch.context() as broken:
-            broken.setattr(large, stop, lambda *a: (_ for _ in ()).throw(KeyboardInterrupt))
-            with pytest.raises(KeyboardInterrupt):
-                fit(table, resume_at=at)
-        assert at.is_file()
-    told = []
-    with monkeypatch.context() as counting:
-        counting.setattr(large, "count_piece", None)  # the first pass is not gone through again
-        assert dump(fit(table, say=told.append, resume_at=at).model) == whole
-    assert told[0] == "an interrupted fit of the same table goes on"
-    assert not at.exists()
-    at.write_bytes(b"PK not a file of ours")
-    assert dump(fit(table, resume_at=at).model) == whole
-
-
 def test_widths_are_found_for_the_landmarks_not_for_the_exact_machine(table, monkeypatch):
     monkeypatch.setattr(large_search, "EXACT_ROWS", 200)
     tried = []
-    real = Search._held_out
-    monkeypatch.setattr(Search, "_held_out", lambda self, k, g, m: tried.append(k) or real(self, k, g, m))
+    real = KernelSearch._held_out
+    monkeypatch.setattr(KernelSearch, "_held_out", lambda self, k, g, m: tried.append(k) or real(self, k, g, m))
     made = fit(table, grid="auto")
     assert len(tried) >= 3
     assert made.selection.best_params["sigma"] in [point["sigma"] for point in tried]
@@ -203,9 +153,9 @@ def test_the_sample_is_not_the_table(table, monkeypatch):
     ids=str,
 )
 def test_what_cannot_be_done_piece_by_piece_is_told(table, settings, reason):
-    assert reason in why_not(Settings(**settings))
+    assert reason in why_not(LargeSettings(**settings))
     with pytest.raises(McLsError, match=reason):
-        fit_large([table], "kind", Settings(**settings))
+        fit_large([table], "kind", LargeSettings(**settings))
 
 
 def test_fit_table_reads_a_small_table_as_ever_and_a_large_one_piece_by_piece(table, monkeypatch):
@@ -214,46 +164,3 @@ def test_fit_table_reads_a_small_table_as_ever_and_a_large_one_piece_by_piece(ta
     monkeypatch.setattr(parts, "MANY_ROWS", 500)
     assert fit_table(table, "kind", "oneLSM:n_landmarks=50", **options).model.facts.fingerprint.startswith("rows:")
     assert not fit_table(table, "kind", "ovA", **options).model.facts.fingerprint.startswith("rows:")
-
-
-def test_a_budget_and_a_memory_choose_the_landmarks(monkeypatch):
-    work = budget.Work(10**6, 10, 5, 8, 2, 2, 8, reading=5.0)
-    speed = budget.Speed(1e-8, 3e-11)
-    m, kernels = budget.choose_landmarks(work, 2, 600.0, None, speed)
-    assert m in budget.LANDMARKS
-    assert kernels * work.seconds(m, speed) <= 600.0
-    assert budget.choose_landmarks(work, 2, 60.0, None, speed)[0] < m
-    assert (
-        budget.choose_landmarks(work, 2, None, 1e9, None)[0] < budget.choose_landmarks(work, 2, None, 4e9, None)[0]
-    )
-    assert budget.choose_landmarks(work, 2, None, None, None) == (budget.USUAL, 2)
-    with pytest.raises(McLsError, match="too little for 100 landmarks"):
-        budget.choose_landmarks(work, 2, 10.0, None, speed)
-    with pytest.raises(McLsError, match="allowed by --memory"):
-        budget.choose_landmarks(work, 2, None, 1e8, None)
-    with pytest.raises(McLsError, match=r"20000 landmarks and 10 folds need \d+.\d GB"):
-        budget.require_memory(work, 20_000, None)
-    for wrong in ("", "60", "-1s", "0s", "abc", "1e9s"):
-        with pytest.raises(McLsError, match="--budget is a time"):
-            budget.read_seconds(wrong)
-    for wrong in ("", "4", "0GB", "4XB"):
-        with pytest.raises(McLsError, match="--memory is an amount"):
-            budget.read_bytes(wrong)
-
-
-def test_a_landmark_machine_in_memory_says_how_far_it_is_from_the_exact_one():
-    frame = made_up()
-    X, y = frame[[f"f{j}" for j in range(5)]], frame["kind"]
-    grid = {"sigma": [1.0], "gamma": [1.0]}
-    told = select(X, y, "oneLSM:solver=nystrom,n_landmarks=40", grid, folds=4).notes
-    assert sum("beside the exact machine on 940 rows" in note for note in told) == 1
-    assert not any("beside" in note for note in select(X, y, grid=grid, folds=4).notes)
-
-
-def test_closeness_is_complete_where_every_row_is_a_landmark():
-    X = np.random.default_rng(0).normal(size=(120, 2))
-    y, folds = (X[:, 0] > 0).astype(int), np.arange(120) % 3
-    near = compare_with_exact(OneLSM(sigma=0.5, gamma=0.1), X, X, y, folds, 120)
-    assert (near.agreement, near.rows) == (1.0, 120)
-    assert near.explained == pytest.approx(1.0)
-    assert compare_with_exact(OneLSM(sigma=0.5, gamma=0.1), X[:5], X, y, folds, 120).explained < 0.9

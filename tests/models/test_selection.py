@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
 
 from mcls import OneLSM, load, save, select
 from mcls.data import load_dataset
@@ -169,17 +169,6 @@ def test_scikit_learn_calibrates_what_was_chosen(method):
 
 
 # The ranking --------------------------------------------------------------------------------------------------
-
-
-def test_any_splitter_and_index_pairs_are_taken():
-    given = StratifiedKFold(5)
-    pairs = list(given.split(X, Y))
-    peer = GridSearchCV(OneLSM(), GRID, cv=pairs, refit=False).fit(X, Y)
-    expected = sorted(1 - peer.cv_results_["mean_test_score"])
-    for folds in (given, pairs, iter(pairs)):
-        found = select(X, Y, grid=GRID, folds=folds)
-        assert found.folds == 5
-        assert found.results["error"].tolist() == pytest.approx(expected, abs=1e-12)
 
 
 def test_folds_that_repeat_are_judged_fold_by_fold():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 import tracemalloc
 
 import numpy as np
@@ -17,19 +16,9 @@ from mcls.errors import McLsError
 from mcls.models import chunks, streaming
 from mcls.models.fitting import fit_table
 from mcls.resources import datasets_dir
+from tests.models.mixed import MIXED
 
-MIXED = "size,hue,kind\n" + "".join(
-    f"{i % 7 + (3 if i % 2 else 0)},{'red' if i % 2 else ['green', 'blue'][i % 4 // 2]},{'ab'[i % 2]}\n"
-    for i in range(40)
-)
 SMALL = {"gamma": [0.1], "sigma": [1.0]}
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    path = tmp_path_factory.mktemp("train") / "mixed.csv"
-    path.write_text(MIXED)
-    return fit_table(path, "kind", grid=SMALL, folds=3).model
 
 
 @pytest.fixture
@@ -243,48 +232,3 @@ def test_judging_equals_the_share_of_wrong_predictions(table):
 def test_what_cannot_be_judged(model, table, text, complaint):
     with pytest.raises(McLsError, match=complaint):
         streaming.judge_table(model, table(text))
-
-
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-@pytest.mark.parametrize("extra", [streaming.NOTHING, streaming.Extra(True, True, 0.9)], ids=["classes", "all"])
-def test_whole_columns_give_what_reading_cell_by_cell_gives(model, tmp_path, monkeypatch, ending, extra):
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"id": rng.integers(0, 9, 500), "hue": rng.choice(["red", "green", "pink"], 500)})
-    frame["size"] = rng.uniform(0, 9, 500)
-    frame["kind"] = rng.choice(["a", "b", "c"], 500)
-    path = tmp_path / f"new.{ending}"
-    frame.to_csv(path, index=False) if ending == "csv" else frame.to_parquet(path, row_group_size=170)
-    monkeypatch.setattr(chunks, "_SPAN", 3000)
-    found = []
-    for plain in (True, False):
-        with monkeypatch.context() as patch:
-            if not plain:
-                patch.setattr(chunks, "is_plain", lambda *a: False)
-                patch.setattr(chunks, "_arrow", lambda path, *a: slow(path))
-            out, notes = io.StringIO(newline=""), []
-            assert streaming.predict_table(model, path, out, extra=extra, say=notes.append) == 500
-            judged = streaming.judge_table(model, path)
-            text = re.sub(r"\.(\d{12})\d+", r".\1", out.getvalue()) if extra.scores else out.getvalue()
-            found.append((text, notes, judged.counts.tolist(), judged.true))
-            assert streaming.is_training_table(model, path) is False
-    assert found[0] == found[1]
-
-
-def slow(path):
-    form = streaming.sniff(path).form
-    for lines, rows in scanning.pieces(path, form, skip=1):
-        yield chunks.Raw(lines, None, lambda rows=rows: rows, None)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ['a,"b"\n', "a, b\n", "a ,b\n", "a,b \n", " a,b\n", "é,b\n", "a\x0c,b\n", "a\rb,c\n", "a,b\t\n", "a,b\r\r\n"],
-)
-def test_what_is_not_plain_is_seen_also_across_two_reads(tmp_path, monkeypatch, text):
-    path = tmp_path / "t.csv"
-    for before in range(6):
-        monkeypatch.setattr(chunks, "_SPAN", 7)
-        path.write_bytes(("x" * before + ",y\n" + text + "z,1\n").encode())
-        assert not chunks.is_plain(path, ",")
-    path.write_bytes(b"a b,c d\r\n1,2\r\n")
-    assert chunks.is_plain(path, ",")

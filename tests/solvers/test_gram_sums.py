@@ -5,7 +5,15 @@ import pytest
 
 from mcls.kernels import kernel_matrix
 from mcls.solvers import gram_sums, lsm, nystrom
-from mcls.solvers.gram_sums import Rows, Sums, TreeSum, add_up, fold_coefficients, sum_rows, whole_coefficients
+from mcls.solvers.gram_sums import (
+    FoldedRows,
+    Sums,
+    TreeSum,
+    add_up,
+    fold_coefficients,
+    sum_rows,
+    whole_coefficients,
+)
 
 
 def kernel(A, B):
@@ -16,11 +24,11 @@ def kernel(A, B):
 def rows():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 900)
-    return Rows(rng.normal(size=(900, 4)) + y[:, None], y, rng.integers(0, 5, 900), rng.uniform(0.5, 2, 900))
+    return FoldedRows(rng.normal(size=(900, 4)) + y[:, None], y, rng.integers(0, 5, 900), rng.uniform(0.5, 2, 900))
 
 
 def split(rows, size):
-    return [Rows(*(part[i : i + size] for part in rows)) for i in range(0, 900, size)]
+    return [FoldedRows(*(part[i : i + size] for part in rows)) for i in range(0, 900, size)]
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -29,7 +37,7 @@ def test_they_give_the_sweep_and_the_fit_of_rows_in_memory(rows, weighted, monke
     rows = rows if weighted else rows._replace(weights=None)
     Z, gammas = rows.X[::9], [2.0**-6, 1.0]
     L = nystrom.factor(kernel(Z, Z))
-    pieces = [Rows(*(None if p is None else p[i : i + 130] for p in rows)) for i in range(0, 900, 130)]
+    pieces = [FoldedRows(*(None if p is None else p[i : i + 130] for p in rows)) for i in range(0, 900, 130)]
     tree = TreeSum()
     for piece in pieces:
         tree.add(sum_rows([piece], kernel, Z, L, 5, 3))

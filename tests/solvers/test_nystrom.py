@@ -6,21 +6,13 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import check_estimator
 
 from mcls import OneLSM, OvALSM
-from mcls.data import load_dataset
 from mcls.errors import McLsError
 from mcls.evaluation.folds import stratified_folds
 from mcls.evaluation.grid import search
-from mcls.evaluation.scaling import to_range
 from mcls.kernels import kernel_matrix
 from mcls.machines import kernel_machine
 from mcls.solvers import lsm, nystrom
 from mcls.solvers.landmarks import LANDMARKS, choose_landmarks
-
-
-@pytest.fixture(scope="module")
-def glass():
-    data = load_dataset("glass")
-    return to_range(data.X), data.y
 
 
 def gaussian(A, B):
@@ -59,31 +51,6 @@ def test_rows_that_repeat_are_no_trouble(glass):
     X, y = np.repeat(glass[0], 3, axis=0), np.repeat(glass[1], 3)
     machine = OneLSM(sigma=0.8, gamma=0.01, solver="nystrom", n_landmarks=500).fit(X, y)
     assert machine.score(X, y) > 0.75
-
-
-@pytest.mark.parametrize("how", LANDMARKS)
-def test_landmarks_are_seeded_different_and_no_more_than_asked(glass, how):
-    X = np.repeat(glass[0], 2, axis=0)
-    a, b, c = (choose_landmarks(how, gaussian, X, 30, seed) for seed in (1, 1, 2))
-    assert np.array_equal(a, b)
-    assert a.shape != c.shape or not np.array_equal(a, c)
-    assert len(a) <= 30
-    assert how == "uniform" or len(np.unique(a, axis=0)) == len(a)
-
-
-def test_pivots_stop_where_they_span_everything_and_are_better_than_uniform_ones(glass):
-    X, _ = glass
-    rows = np.repeat(X[:12], 5, axis=0)
-    assert len(choose_landmarks("rpcholesky", gaussian, rows, 40, 0)) == len(np.unique(rows, axis=0))
-
-    def left(how):  # the trace of K − Q, by the mean of some draws
-        traces = []
-        for seed in range(5):
-            Z = choose_landmarks(how, gaussian, X, 30, seed)
-            traces.append(len(X) - np.trace(gaussian(X, Z) @ np.linalg.solve(gaussian(Z, Z), gaussian(Z, X))))
-        return np.mean(traces)
-
-    assert left("rpcholesky") < 0.8 * left("uniform")
 
 
 def test_the_estimator_passes_scikit_learns_checks():
@@ -172,10 +139,3 @@ def test_prediction_in_blocks_equals_prediction_at_once(glass, kernel, monkeypat
     at_once = machine.decision_function(X)
     monkeypatch.setattr(kernel_machine, "_SCORED_VALUES", 10 * len(machine.X_fit_) + 1)
     assert np.allclose(machine.decision_function(X), at_once, rtol=0, atol=1e-10 * np.abs(at_once).max())
-
-
-def test_landmarks_refuse_a_kernel_that_is_not_semi_definite(glass):
-    X, y = glass
-    machine = OneLSM(kernel=lambda A, B: np.tanh(A @ B.T / 10 + 1), solver="nystrom", n_landmarks=40)
-    with pytest.raises(McLsError, match="use solver='exact'"):
-        machine.fit(X, y)

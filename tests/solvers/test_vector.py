@@ -14,7 +14,7 @@ from mcls.evaluation.scaling import to_range
 from mcls.kernels import gaussian, polynomial, squared_distances
 from mcls.labelbooks import label_gram, label_vectors
 from mcls.solvers import vector
-from mcls.solvers.qp import solve_box_qp
+from tests.solvers.corners import solve_box_qp
 
 # Labelbooks with a bias ----------------------------------------------------------------------------------------
 

@@ -30,7 +30,7 @@ class Flips(Attack):
         self._lab.prepare(place)
         self._files = lab.done(place)
         config = load_config(place.work / "lab.yaml")
-        self._plan = Experiment.prepare(config, place.work, place.work / "out").plan
+        self._plan = Experiment.laid_out(config, place.work, place.work / "out").plan
 
     def tries(self) -> Sequence[int]:
         """As many as wanted."""

@@ -30,7 +30,7 @@ import numpy as np
 
 from mcls import plugins
 from mcls.errors import McLsError, unknown_name
-from mcls.evaluation.folds import LEAVE_ONE_OUT, groups_of, largest_class, make_folds, members, parse_folds
+from mcls.evaluation.folds import LEAVE_ONE_OUT, Fold, groups_of, largest_class, make_folds, members, parse_folds
 from mcls.evaluation.grid_result import GridResult
 from mcls.evaluation.metrics import ERROR
 from mcls.evaluation.scoring import mean_over_folds
@@ -40,7 +40,6 @@ from mcls.seeds import derive
 from mcls.terminal import counted
 
 Array = np.ndarray
-Fold = tuple[Array, Array]
 Result = dict[str, Any]
 Settings = Mapping[str, Any]
 

@@ -20,7 +20,7 @@ from mcls.evaluation.protocols.base import (
     metric_fields,
     register,
 )
-from mcls.evaluation.task import Task
+from mcls.evaluation.task import Prepare, Task
 from mcls.packing import pack
 from mcls.seeds import derive
 
@@ -37,11 +37,17 @@ def _judge(task: Task, seed: int, settings: Settings, splits: list[Fold]) -> Res
     }
 
 
-def nested_outcomes(task: Task, seed: int, splits: Sequence[Fold], inner_folds: Any) -> list[Outcome]:
-    """Judge each split at the point chosen by ``inner_folds`` of its training rows."""
+def nested_outcomes(
+    task: Task, seed: int, splits: Sequence[Fold], inner_folds: Any, prepare: Prepare | None = None
+) -> list[Outcome]:
+    """Judge each split at the point chosen by ``inner_folds`` of its training rows.
+
+    With ``prepare``, the features of each split are prepared from its training rows.
+    """
     X = task.scaled()
+    features = prepare or (lambda train: X)
     return [
-        choose_and_judge(task, X, split, inner_folds, derive(seed, "inner", i))
+        choose_and_judge(task, features(split[0]), split, inner_folds, derive(seed, "inner", i))
         for i, split in enumerate(steps(splits, "outer folds", task.on_step))
     ]
 

@@ -5,17 +5,24 @@ learn from all rows but R ∪ S, and S is judged at that point by the machine th
 these are folds of *one* grid search, so one decomposition per kernel width serves them all, and so do the folds of
 further partitions (``repeats``). The machines without both R and S give the scores of R for the choice inside S and
 those of S for the choice inside R: k(k−1)/2 of them and k more (``mcls.solvers.spectrum`` says what that costs).
+
+A model is made in three steps: the features are prepared from the rows there are, the parameters are chosen by folds of
+these rows, and a machine is fitted. The honest error of the whole leaves out a fold S before the *first* step. With
+``prepare``, what is learnt from the other rows is applied to S, and the other folds choose the point by machines that
+share one kernel per width. One outer fold then costs what a search of all rows costs; nothing is shared between outer
+folds, whose features differ.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from mcls.errors import McLsError
-from mcls.evaluation.grid import Choice
+from mcls.evaluation.grid import FoldChoice, OnStep, steps
 from mcls.evaluation.grid_result import GridResult
 from mcls.evaluation.protocols.base import (
     Fold,
@@ -33,7 +40,7 @@ from mcls.evaluation.protocols.base import (
     register,
 )
 from mcls.evaluation.scoring import partition_calibrators
-from mcls.evaluation.task import Task
+from mcls.evaluation.task import Prepare, Task
 from mcls.packing import pack
 
 Array = np.ndarray
@@ -104,9 +111,9 @@ class NestedFolds:
             found |= {place: [other for other in inner if other != place] for place in inner}
         return found
 
-    def choices(self) -> list[Choice]:
+    def choices(self) -> list[FoldChoice]:
         """Each outer fold chooses by its inner folds, and wants their scores after its own."""
-        return [Choice(inner, [place, *inner]) for place, inner in enumerate(self.inner)]
+        return [FoldChoice(inner, [place, *inner]) for place, inner in enumerate(self.inner)]
 
     def outcomes(self, found: GridResult, task: Task) -> list[list[Outcome]]:
         """What each outer fold of each partition gives at the point that its inner folds choose."""
@@ -149,8 +156,8 @@ def search_with_nested(
     if task.needs_probabilities:
         calibrators = partition_calibrators(k)
         calibrators |= {k + f: [k + by for by in others] for f, others in nested.calibrators().items()}
-    choices = [Choice(range(k), range(k))]
-    choices += [Choice([k + f for f in by], [k + f for f in keeps]) for by, keeps in nested.choices()]
+    choices = [FoldChoice(range(k), range(k))]
+    choices += [FoldChoice([k + f for f in by], [k + f for f in keeps]) for by, keeps in nested.choices()]
     found = task.search(
         X,
         [*flat, *nested.folds],
@@ -167,12 +174,17 @@ def search_with_nested(
 
 
 def nested_fold_outcomes(
-    task: Task, partitions: Sequence[Sequence[Fold]], n_threads: int = 1, keep_scores: bool = False
+    task: Task,
+    partitions: Sequence[Sequence[Fold]],
+    n_threads: int = 1,
+    keep_scores: bool = False,
+    prepare: Prepare | None = None,
 ) -> list[list[Outcome]]:
     """Judge a task by nested cross-validation on one or more partitions of its rows.
 
     Returns for each partition the outcome of each of its folds: its test rows, their predicted classes, every metric
     and the point chosen by the other folds. How far the partitions lie apart says what the choice of folds is worth.
+    With ``prepare``, the features of each outer fold are prepared from its training rows.
 
     Examples
     --------
@@ -185,18 +197,20 @@ def nested_fold_outcomes(
     >>> len(outcomes), outcomes[0].point["sigma"] in (0.5, 2.0)
     (10, True)
     """
-    X = task.scaled()
+    keep_scores = keep_scores or task.near > 0
+
+    def judged(nested: NestedFolds, X: Array, on_step: OnStep | None) -> list[list[Outcome]]:
+        calibrators = nested.calibrators() if task.needs_probabilities else None
+        choices = nested.choices() if keep_scores else False
+        settings: dict[str, Any] = {"keep_scores": choices, "n_threads": n_threads, "on_step": on_step}
+        return nested.outcomes(task.search(X, nested.folds, calibrators=calibrators, **settings), task)
+
     nested = NestedFolds.of(partitions, len(task.y))
-    calibrators = nested.calibrators() if task.needs_probabilities else None
-    found = task.search(
-        X,
-        nested.folds,
-        calibrators=calibrators,
-        keep_scores=nested.choices() if keep_scores or task.near > 0 else False,
-        n_threads=n_threads,
-        on_step=task.on_step,
-    )
-    return nested.outcomes(found, task)
+    if prepare is None:
+        return judged(nested, task.scaled(), task.on_step)
+    singles = map(nested.single, steps(range(nested.n_outer), "outer folds", task.on_step))
+    outcomes = [judged(single, prepare(single.folds[0][0]), None)[0][0] for single in singles]
+    return [[outcomes[place] for place in places] for places in nested.partitions]
 
 
 def spread_of(outcomes: Sequence[Sequence[Outcome]]) -> list[float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from mcls.papers.arvanitopoulos.tables import GAMMA, PRINTED, accuracy_of, find
-from mcls.reporting.agreement import Judged, Outcome, Verdict, alike, judge, two_errors
+from mcls.reporting.agreement import Judgements, Outcome, Verdict, alike, judge, two_errors
 from mcls.reporting.studies import Studies, StudyRow
 
 _COLUMNS = ("accuracy", "mean_rows", "mean_columns")
@@ -16,7 +16,7 @@ def verdicts(studies: Studies) -> Iterator[Verdict]:
     """Accuracies and matrix sizes of Tables 2 and 3."""
     labels = {printed: label for label, printed in PRINTED.items()}
 
-    def verdict(row: Mapping[str, str]) -> Judged:
+    def verdict(row: Mapping[str, str]) -> Judgements:
         if row["dataset"].startswith("A.D."):
             reason: tuple[Outcome, str] = (
                 "no comparison",

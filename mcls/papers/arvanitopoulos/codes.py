@@ -16,12 +16,12 @@ from mcls.reporting.studies import Studies, StudyRow
 _CELL = 0.26  # inches
 
 
-def coding_matrices(studies: Studies, dataset: str = "glass", kernel: str = "linear") -> Figure | None:
-    """Both machines by both criteria on one data set; None when no cell is there."""
+def coding_matrices(studies: Studies) -> Figure | None:
+    """Both machines by both criteria on glass, with the linear kernel; None when no cell is there."""
     found = [
         each
-        for each in studies["arvanitopoulos-uci"].find(dataset=dataset)
-        if each.parameters["kernel"] == kernel and each.results
+        for each in studies["arvanitopoulos-uci"].find(dataset="glass")
+        if each.parameters["kernel"] == "linear" and each.results
     ]
     if not found:
         return None
@@ -31,7 +31,7 @@ def coding_matrices(studies: Studies, dataset: str = "glass", kernel: str = "lin
     # With the columns as ratios of the widths, a cell has the same size in all panels.
     for ax, each in zip(figure.subplots(1, len(found), squeeze=False, width_ratios=columns)[0], found):
         _draw(ax, each)
-    figure.suptitle(f"{dataset}, {kernel} SVM, first fold")
+    figure.suptitle("glass, linear SVM, first fold")
     signs = [
         Patch(facecolor=c, edgecolor="0.3", label=s) for c, s in (("white", "+1"), ("0.5", "0"), ("black", "−1"))
     ]

@@ -9,7 +9,7 @@ from mcls.data.cards import load_card
 from mcls.papers.honeine2013 import table4
 from mcls.papers.honeine2013.other_readings import DECLARED, UNIT
 from mcls.papers.honeine2013.times import LARGE_STUDIES, time_of
-from mcls.reporting.agreement import Judged, Outcome, Verdict, alike, judge, two_errors
+from mcls.reporting.agreement import Judgements, Outcome, Verdict, alike, judge, two_errors
 from mcls.reporting.paper import ratio
 from mcls.reporting.published import value
 from mcls.reporting.studies import AbsentDataError, Studies, StudyRow
@@ -45,7 +45,7 @@ def verdicts(studies: Studies) -> Iterator[Verdict]:
     yield from judge("honeine2013-table6-large", ["error", "seconds"], lambda row: _large(row, studies))
 
 
-def _data(row: Mapping[str, str], studies: Studies) -> Judged:
+def _data(row: Mapping[str, str], studies: Studies) -> Judgements:
     """Table 3 against the data that the tables are made of."""
     name = row["dataset"]
     names = LARGE_STUDIES.get(name, table4.RUN)
@@ -75,7 +75,7 @@ def _figures(studies: Studies, name: str) -> list[StudyRow]:
         return []
 
 
-def _error(row: Mapping[str, str], studies: Studies) -> Judged:
+def _error(row: Mapping[str, str], studies: Studies) -> Judgements:
     """Table 4: the mean inside the paper's bracket, the extremes no farther from ours than the bracket is wide."""
     machine, labelbook, dataset = row["machine"], row["labelbook"], row["dataset"]
     columns = ("error_mean", "error_best", "error_worst")
@@ -132,7 +132,7 @@ def _known(
     return "unexplained", ""
 
 
-def _seconds(row: Mapping[str, str], studies: Studies) -> Judged:
+def _seconds(row: Mapping[str, str], studies: Studies) -> Judgements:
     dataset, machine = row["dataset"], row["machine"]
     if machine == "oneLSM":
         return {"seconds": _UNIT}
@@ -147,7 +147,7 @@ def _ratio(machine: str, ours: float | None, printed: float | None) -> tuple[Out
     return alike(close, _RATIO, "explained" if reason else "unexplained", reason)
 
 
-def _large(row: Mapping[str, str], studies: Studies) -> Judged:
+def _large(row: Mapping[str, str], studies: Studies) -> Judgements:
     """Table 6: errors on the copy that is nearest, times by their ratio where a fit at every point was timed."""
     machine, name, n = row["machine"], row["dataset"], int(row["n"])
     found = next(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from mcls.papers.keshet2014.sectors import EQUAL, error_of
 from mcls.papers.keshet2014.tables import decoding
-from mcls.reporting.agreement import Judged, Verdict, alike, judge
+from mcls.reporting.agreement import Judgements, Verdict, alike, judge
 from mcls.reporting.studies import Studies
 
 
@@ -20,7 +20,7 @@ def verdicts(studies: Studies) -> Iterator[Verdict]:
         "sectors": {"multiclass error": error_of("crammer-singer", EQUAL)},
     }
 
-    def verdict(row: Mapping[str, str]) -> Judged:
+    def verdict(row: Mapping[str, str]) -> Judgements:
         value, paper = ours[row["example"]][row["item"]], float(row["value"])
         digits = 0 if paper > 1000 else 1
         return {

@@ -30,9 +30,9 @@ def sectors(angles: tuple[float, ...] = EQUAL) -> tuple[Array, Array]:
     return X.reshape(-1, 2), np.repeat(np.arange(len(angles)), _RAYS * len(_RADII))
 
 
-def middles(angles: tuple[float, ...] = EQUAL) -> Array:
-    """The unit vectors (classes, 2) to the middle of each sector: the weights w^r of the notes."""
-    return _directions(np.cumsum(angles) - np.array(angles) / 2)
+def middles() -> Array:
+    """The unit vectors (classes, 2) to the middle of each equal sector: the weights w^r of the notes."""
+    return _directions(np.cumsum(EQUAL) - np.array(EQUAL) / 2)
 
 
 def _directions(degrees: Array) -> Array:

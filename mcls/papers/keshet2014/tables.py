@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mcls.coding.decoders import class_scores, distances
+from mcls.coding.decoders import codeword_scores, distances
 from mcls.papers.keshet2014.sectors import DECISIONS, EQUAL, UNEQUAL, best_line, error_of, middles, sectors
 from mcls.papers.keshet2014.updates import EXAMPLES
 from mcls.reporting.paper import TableSpec, difference
@@ -45,7 +45,7 @@ def decoding(studies: Studies) -> Table:
         rows.append(row)
     foot: list[Entry] = [words("prediction"), words("")]
     for name in DECODERS:
-        predicted = int(class_scores(name, M, F[None]).argmax()) + 1
+        predicted = int(codeword_scores(name, M, F[None]).argmax()) + 1
         paper = published(name, "prediction")
         foot += [number(predicted, 0), number(paper, 0), difference(predicted, paper)]
     return make(

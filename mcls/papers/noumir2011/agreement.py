@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from mcls.papers.noumir2011.tables import READINGS, cpu_seconds
-from mcls.reporting.agreement import Judged, Verdict, alike, judge
+from mcls.reporting.agreement import Judgements, Verdict, alike, judge
 from mcls.reporting.paper import ratio
 from mcls.reporting.published import value
 from mcls.reporting.studies import AbsentDataError, Studies
@@ -14,7 +14,7 @@ from mcls.reporting.studies import AbsentDataError, Studies
 def verdicts(studies: Studies) -> Iterator[Verdict]:
     """Both experiments, and the counts of Table 1."""
 
-    def iris(row: Mapping[str, str]) -> Judged:
+    def iris(row: Mapping[str, str]) -> Judgements:
         found = studies[next(iter(READINGS))].one(machine=row["machine"])
         base = studies[next(iter(READINGS))].one(machine="voRLS-f")
         if found is None or base is None or found.line.best is None or found.line.worst is None:
@@ -37,7 +37,7 @@ def verdicts(studies: Studies) -> Iterator[Verdict]:
             ),
         }
 
-    def pavia(row: Mapping[str, str]) -> Judged:
+    def pavia(row: Mapping[str, str]) -> Judgements:
         try:
             found = studies["noumir2011-pavia"].one(machine=row["machine"])
         except AbsentDataError:
@@ -46,7 +46,7 @@ def verdicts(studies: Studies) -> Iterator[Verdict]:
         close = None if mean is None else abs(mean - float(row["error"])) <= 2.0
         return {"error": alike(close, "within two points; the paper's training pixels are not public")}
 
-    def either(row: Mapping[str, str]) -> Judged:
+    def either(row: Mapping[str, str]) -> Judgements:
         return iris(row) if row["experiment"] == "iris-2d" else pavia(row)
 
     yield from judge("noumir2011", ["error", "seconds"], either)

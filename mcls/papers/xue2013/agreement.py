@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 from mcls.papers.xue2013.tables import SELECTIONS, accuracies, deviation_of, printed_name
-from mcls.reporting.agreement import Judged, Outcome, Verdict, alike, judge
+from mcls.reporting.agreement import Judgements, Outcome, Verdict, alike, judge
 from mcls.reporting.studies import Studies, StudyRow
 
 _REASONS: dict[str, tuple[Outcome, str, str]] = {
@@ -26,7 +26,7 @@ _REASONS: dict[str, tuple[Outcome, str, str]] = {
 def verdicts(studies: Studies) -> Iterator[Verdict]:
     """Means and deviations of both tables."""
 
-    def verdict(row: Mapping[str, str]) -> Judged:
+    def verdict(row: Mapping[str, str]) -> Judgements:
         found = next(
             (
                 each

@@ -22,7 +22,7 @@ LAMBDAS = tuple(2.0**k for k in range(-10, 11))
 
 
 @dataclass(frozen=True)
-class Reading:
+class LssvmReading:
     """One way to fit and decide: the features as they are prepared on the training rows, targets, bias, decision."""
 
     name: str
@@ -50,21 +50,21 @@ def _to_one(X: Array) -> tuple[Array, Array]:
 
 
 READINGS = (
-    Reading("as printed: ±1, a bias for each class, arg max", _as_they_are),
-    Reading("targets 0/1", _as_they_are, low=0.0),
-    Reading("centred features", _centred),
-    Reading("nearest codeword, ±1", _as_they_are, nearest=True),
-    Reading("nearest codeword, 0/1", _as_they_are, low=0.0, nearest=True),
-    Reading("bias penalised like a weight", _as_they_are, bias="penalised"),
-    Reading("bias penalised, targets 0/1", _as_they_are, low=0.0, bias="penalised"),
-    Reading("no bias, centred features", _centred, bias="none"),
-    Reading("features to [-1, 1]", _to_one),
-    Reading("standardised features", _standardised),
-    Reading("standardised features, targets 0/1, bias penalised", _standardised, low=0.0, bias="penalised"),
+    LssvmReading("as printed: ±1, a bias for each class, arg max", _as_they_are),
+    LssvmReading("targets 0/1", _as_they_are, low=0.0),
+    LssvmReading("centred features", _centred),
+    LssvmReading("nearest codeword, ±1", _as_they_are, nearest=True),
+    LssvmReading("nearest codeword, 0/1", _as_they_are, low=0.0, nearest=True),
+    LssvmReading("bias penalised like a weight", _as_they_are, bias="penalised"),
+    LssvmReading("bias penalised, targets 0/1", _as_they_are, low=0.0, bias="penalised"),
+    LssvmReading("no bias, centred features", _centred, bias="none"),
+    LssvmReading("features to [-1, 1]", _to_one),
+    LssvmReading("standardised features", _standardised),
+    LssvmReading("standardised features, targets 0/1, bias penalised", _standardised, low=0.0, bias="penalised"),
 )
 
 
-def outputs(reading: Reading, X: Array, y: Array, X_test: Array, lambdas: Sequence[float]) -> Array:
+def outputs(reading: LssvmReading, X: Array, y: Array, X_test: Array, lambdas: Sequence[float]) -> Array:
     """Outputs (λ₁, m, ℓ) of the linear LSSVM: min λ₁ Σe² + ‖w‖² for each class, e = t − Xw − b, for every λ₁."""
     shift, scale = reading.prepare(X)
     A, A_test = (X - shift) / scale, (X_test - shift) / scale
@@ -78,7 +78,7 @@ def outputs(reading: Reading, X: Array, y: Array, X_test: Array, lambdas: Sequen
     return np.asarray(A_test @ np.linalg.solve(systems, (A.T @ T)[None]))
 
 
-def predictions(reading: Reading, F: Array) -> Array:
+def predictions(reading: LssvmReading, F: Array) -> Array:
     """Classes (..., m) from the outputs (..., m, ℓ)."""
     if not reading.nearest:
         return F.argmax(axis=-1)
@@ -86,7 +86,7 @@ def predictions(reading: Reading, F: Array) -> Array:
     return np.square(F[..., None, :] - codewords).sum(axis=-1).argmin(axis=-1)
 
 
-def accuracies_of(reading: Reading, seeds: Sequence[int]) -> tuple[Array, Array]:
+def accuracies_of(reading: LssvmReading, seeds: Sequence[int]) -> tuple[Array, Array]:
     """Accuracy of each repeat in percent, λ₁ chosen by 5-fold CV in the training half, and chosen on the test half."""
     data = load_dataset("iris")
     chosen, oracle = [], []

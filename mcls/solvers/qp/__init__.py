@@ -2,6 +2,6 @@
 
 from mcls.solvers.qp.base import SOLVERS, QPResult, box_kkt_residual
 from mcls.solvers.qp.grid import solve_grid
-from mcls.solvers.qp.solve import BoxQP, solve_box_qp, solve_path
+from mcls.solvers.qp.solve import BoxQP
 
-__all__ = ["SOLVERS", "BoxQP", "QPResult", "box_kkt_residual", "solve_box_qp", "solve_grid", "solve_path"]
+__all__ = ["SOLVERS", "BoxQP", "QPResult", "box_kkt_residual", "solve_grid"]

@@ -37,6 +37,12 @@ class BoxQP:
     solver : {"osqp", "active-set", "cvxpy"}
     tol : float
         Largest :func:`box_kkt_residual` accepted.
+
+    Examples
+    --------
+    >>> result = BoxQP(np.array([[2.0, 0.0], [0.0, 0.5]]), solver="active-set").solve(1.0)
+    >>> result.beta, result.kkt_residual < 1e-8
+    (array([0.5, 1. ]), True)
     """
 
     def __init__(self, H: Array, A: Array | None = None, *, solver: str = "osqp", tol: float = 1e-6) -> None:
@@ -163,49 +169,3 @@ def _carried(
 def _sides(beta: Array, upper: Array) -> Array:
     """+1 at the upper bound, −1 at zero, 0 between (n,)."""
     return (beta >= upper).astype(int) - (beta <= 0)
-
-
-def solve_box_qp(
-    H: Array,
-    gamma: float | Array,
-    *,
-    A: Array | None = None,
-    solver: str = "osqp",
-    start: Array | None = None,
-    tol: float = 1e-6,
-) -> QPResult:
-    """Solve min ½βᵀHβ − 1ᵀβ subject to 0 ≤ β ≤ γ and Aβ = 0.
-
-    Parameters
-    ----------
-    H : array (n, n)
-        Symmetric, positive semi-definite.
-    gamma : float or array (n,)
-        Upper bound, or one per sample; zero takes a sample out of the problem.
-    A : array (m, n), optional
-        Equality constraints; rows may depend on each other.
-    solver : {"osqp", "active-set", "cvxpy"}
-    start : array (n,), optional
-        β of a neighbouring problem.
-    tol : float
-        Largest :func:`box_kkt_residual` accepted; above it a ``ConvergenceWarning`` is raised.
-
-    Examples
-    --------
-    >>> result = solve_box_qp(np.array([[2.0, 0.0], [0.0, 0.5]]), gamma=1.0, solver="active-set")
-    >>> result.beta, result.kkt_residual < 1e-8
-    (array([0.5, 1. ]), True)
-    """
-    return BoxQP(H, A, solver=solver, tol=tol).solve(gamma, start)
-
-
-def solve_path(
-    H: Array,
-    gammas: Sequence[float],
-    *,
-    A: Array | None = None,
-    solver: str = "osqp",
-    tol: float = 1e-6,
-) -> list[QPResult]:
-    """Solve for every γ, set up once, each started from the γ below it; results in the order of ``gammas``."""
-    return BoxQP(H, A, solver=solver, tol=tol).path(gammas)

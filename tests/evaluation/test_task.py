@@ -1,4 +1,4 @@
-"""Facts about fitted machines: sizes of codes, overlap of codewords, and where the protocols note them."""
+"""A task: facts about fitted machines (sizes of codes, overlap of codewords), and where the protocols note them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from mcls.data import load_dataset
-from mcls.evaluation.facts import fitted_facts
 from mcls.evaluation.folds import stratified_folds
 from mcls.evaluation.protocols import half_split, published
 from mcls.evaluation.scaling import to_range
-from mcls.evaluation.task import Task
+from mcls.evaluation.task import Task, fitted_facts
 from mcls.machines.codewords import codeword_overlap
 from mcls.machines.registry import get_machine
 from mcls.packing import unpack

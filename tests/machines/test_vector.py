@@ -1,95 +1,15 @@
-"""The paper's own mathematics, on real data and on random data: propositions, theorem, corollary, equivalences."""
+"""The vector-output machines by the mathematics of honeine2013: proposition, objectives, constraints, biases."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
-from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 
-from mcls import OneLSM, OvALSM, OvOLSM, VoLSSVM, VoRLS, VoSVM
-from mcls.data import load_dataset
+from mcls import VoLSSVM, VoRLS, VoSVM
 from mcls.errors import McLsError
-from mcls.evaluation.scaling import to_range
 from mcls.kernels import kernel_matrix
-from mcls.labelbooks import LABELBOOKS, label_gram, label_vectors
-
-BOOKS = [name for name, book in LABELBOOKS.items() if not book.needs_counts]
-REAL = ["iris", "wine", "glass"]
-
-
-def load(name):
-    data = load_dataset(name)
-    return to_range(data.X), data.y
-
-
-@st.composite
-def problems(draw):
-    seed, ell, d = draw(st.integers(0, 10**6)), draw(st.integers(2, 5)), draw(st.integers(1, 4))
-    rng = np.random.default_rng(seed)
-    y = np.concatenate([np.arange(ell), rng.integers(0, ell, draw(st.integers(ell, 25)))])
-    X = rng.normal(size=(len(y), d)) + y[:, None] * 0.7
-    return X, y, float(2.0 ** draw(st.integers(-4, 4))), rng.normal(size=(10, d)) * 2
-
-
-@pytest.mark.parametrize("name", REAL)
-def test_onelsm_and_ova_give_the_same_scores(name):
-    X, y = load(name)
-    for gamma in (2.0**-4, 2.0**4):
-        one, ova = (cls(gamma=gamma, sigma=0.5).fit(X, y).decision_function(X) for cls in (OneLSM, OvALSM))
-        assert np.abs(one - ova).max() < 1e-10
-
-
-@given(problems())
-def test_onelsm_is_kernel_ridge_on_one_hot_targets(problem):
-    X, y, gamma, Z = problem
-    ours = OneLSM(gamma=gamma, sigma=1.3).fit(X, y)
-    ridge = KernelRidge(alpha=gamma, kernel="rbf", gamma=1 / (2 * 1.3**2)).fit(X, np.eye(y.max() + 1)[y])
-    scores = ours.decision_function(Z)
-    expected = ridge.predict(Z)
-    assert np.abs(scores - (expected[:, 1] - expected[:, 0] if expected.shape[1] == 2 else expected)).max() < 1e-8
-
-
-@pytest.mark.parametrize("book", BOOKS)
-@pytest.mark.parametrize("name", REAL)
-def test_proposition_1(name, book):
-    X, y = load(name)
-    machine = OneLSM(labelbook=book, sigma=0.5, gamma=0.5).fit(X, y)
-    products = machine.alpha_.T @ machine.labels_[:, y].T  # [α⁽ᵏ⁾ᵀ y⁽ᵏ'⁾]
-    assert np.abs(products - products.T).max() < 1e-9 * np.abs(products).max()
-
-
-@given(problems())
-def test_proposition_2_the_primal_matrix_is_the_dual_one(problem):
-    X, y, gamma, Z = problem
-    machine = OneLSM(kernel="linear", labelbook="pm1", gamma=gamma).fit(X, y)
-    Y = label_vectors("pm1", y.max() + 1)[:, y]  # (ℓ, n)
-    W = np.linalg.solve(X.T @ X + gamma * np.eye(X.shape[1]), X.T @ Y.T)  # (d, ℓ)
-    assert np.allclose(X.T @ machine.alpha_, W, atol=1e-8)
-    assert np.allclose(Z @ X.T @ machine.alpha_, Z @ W, atol=1e-8)
-
-
-@given(problems(), st.floats(0.1, 5), st.booleans(), st.floats(-3, 3))
-def test_theorem_5_every_one_per_class_labelbook_gives_the_same_classes(problem, a, negative, b):
-    X, y, gamma, Z = problem
-    ell = y.max() + 1
-    base = OneLSM(gamma=gamma).fit(X, y)
-    book = (-a if negative else a) * np.eye(ell) + b
-    other = OneLSM(gamma=gamma, labelbook=book).fit(X, y)
-    # The score differences between classes are those of the indicators, times a².
-    base_scores, scores = base._class_scores(Z), other._class_scores(Z)
-    gaps = scores[:, :, None] - scores[:, None, :]
-    expected = a**2 * (base_scores[:, :, None] - base_scores[:, None, :])
-    assert np.abs(gaps - expected).max() < 1e-9 * (1 + np.abs(scores).max())
-
-
-@pytest.mark.parametrize("name", REAL)
-def test_corollary_6_and_theorem_5_on_real_data(name):
-    X, y = load(name)
-    predictions = [OneLSM(labelbook=book, sigma=0.5, gamma=0.25).fit(X[::2], y[::2]).predict(X) for book in BOOKS]
-    for other in predictions[1:]:
-        assert np.array_equal(predictions[0], other)
-
+from mcls.labelbooks import label_gram
+from tests.machines.problems import BOOKS, REAL, load, problems
 
 VECTOR = [
     VoRLS(),
@@ -213,25 +133,6 @@ def test_a_bias_refuses_degenerate_labelbooks(cls, book):
         machine.sweep(kernel_matrix(X), y, folds, [{"gamma": 1.0}])
 
 
-@pytest.mark.parametrize("machine", [OneLSM(), VoRLS(), VoLSSVM()], ids=repr)
-def test_decision_rules_agree_for_labels_of_one_norm_and_one_entry_a_class(machine):
-    X, y = load("glass")
-    rules = [
-        machine.set_params(decision=rule, sigma=0.5).fit(X, y).predict(X) for rule in ("max", "nearest", "winner")
-    ]
-    assert np.array_equal(rules[0], rules[1])
-    assert np.array_equal(rules[0], rules[2])
-
-
-def test_the_nearest_label_is_found_from_tiny_scores_too():
-    X, y = load("wine")
-    machine = OneLSM(sigma=2.0**-4).fit(X[::2], y[::2])  # a narrow kernel: scores down to 10⁻³⁰⁰
-    expected = machine.predict(X[1::2])
-    for book in ("indicators", "pm1", "alignment", "mincorr"):
-        nearest = OneLSM(sigma=2.0**-4, labelbook=book, decision="nearest").fit(X[::2], y[::2])
-        assert np.array_equal(nearest.predict(X[1::2]), expected)
-
-
 def test_without_its_constraint_szedmak_s_model_takes_every_labelbook():
     X, y = load("iris")
     machine = VoSVM(bias=True, constraint="none", labelbook="pm1", solver="active-set", unit_labels=True).fit(X, y)
@@ -253,35 +154,3 @@ def test_a_machine_fitted_again_without_a_bias_has_none(cls):
     again = cls(bias=True).fit(X, y).set_params(bias=False).fit(X, y)
     assert not hasattr(again, "bias_")
     assert np.array_equal(again.decision_function(X), cls().fit(X, y).decision_function(X))
-
-
-def test_nearest_label_differs_when_the_norms_do():
-    X, y = load("iris")
-    book = np.diag([1.0, 1.0, 3.0])
-    fitted = [OneLSM(labelbook=book, sigma=0.3, decision=rule).fit(X, y) for rule in ("max", "nearest")]
-    f = kernel_matrix(X, sigma=0.3) @ fitted[1].alpha_  # (n, 3)
-    distances = np.square(f[:, None, :] - book.T[None]).sum(axis=2)
-    assert np.array_equal(fitted[1].predict(X), distances.argmin(axis=1))
-    assert not np.array_equal(fitted[0].predict(X), fitted[1].predict(X))
-
-
-def test_ovo_is_the_vote_of_pairwise_machines():
-    X, y = load("glass")
-    machine = OvOLSM(sigma=0.5, gamma=0.5).fit(X, y)
-    votes = np.zeros((len(X), 6))
-    for a in range(6):
-        for b in range(a + 1, 6):
-            rows = (y == a) | (y == b)
-            pair = OneLSM(sigma=0.5, gamma=0.5, labelbook="pm1").fit(X[rows], y[rows])
-            votes[np.arange(len(X)), pair.predict(X)] += 1
-    chosen = machine.predict(X)
-    assert (votes[np.arange(len(X)), chosen] == votes.max(axis=1)).all()
-
-
-def test_label_kernel_and_fisher_coding_are_options():
-    X, y = load("glass")
-    for machine in (OneLSM(), VoLSSVM(), VoRLS(regularizer="f")):
-        for options in ({"label_kernel": "gaussian", "label_sigma": 0.7}, {"labelbook": "fisher"}):
-            score = machine.set_params(sigma=0.5, gamma=0.5, **options).fit(X, y).score(X, y)
-            assert score > 0.6
-            machine.set_params(label_kernel="linear", labelbook="indicators")

@@ -1,51 +1,94 @@
-"""Metrics, groups and costs in configs: keys, the store, summaries, and what is refused."""
+"""An experiment laid out: rows and cells, grids of machines, tables of the user's own."""
 
 from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from mcls.cli.app import main
-from mcls.experiments.loading import find_config, load_config
-from mcls.experiments.plan import Plan
+from mcls.errors import McLsError
+from mcls.experiments.layout import plan
+from mcls.experiments.loading import config_from, find_config, load_config
 
 from .small import make_experiment
 
-ONE = {"datasets": ["iris:sample=60"], "machines": ["oneLSM"], "replicates": 2}
+
+def plan_of(folder: Path = Path(), **values):
+    base = {"name": "lab", "datasets": "iris", "machines": "oneLSM", "replicates": 2}
+    return plan(config_from({**base, **values}, "lab"), folder)
+
+
+def test_replicates_and_data_sets_and_machines_multiply():
+    laid = plan_of(datasets=["iris", "wine"], machines=["oneLSM", "ovO", "voLSSVM"], replicates=4)
+    assert len(laid.rows) == 6
+    assert len(laid.cells) == 24
+    # One replicate after the other: a run that is stopped has whole replicates.
+    assert [cell.replicate for cell in laid.cells] == [r for r in range(4) for _ in range(6)]
+
+
+def test_a_linear_kernel_has_no_width_to_tune():
+    cell = plan_of(machines="oneLSM:kernel=linear").cells[0]
+    assert list(cell.grid) == ["gamma"]
+
+
+def test_the_common_grid_goes_to_machines_that_have_the_parameter():
+    entry = {"name": "ovO", "grid": {"gamma": 3}}
+    rows = plan_of(machines=["oneLSM", entry], grid={"label_sigma": [1, 2], "gamma": [1, 2]}).rows
+    assert rows[0].cells[0].grid["label_sigma"] == [1, 2]
+    assert rows[0].cells[0].grid["gamma"] == [1, 2]
+    assert "label_sigma" not in rows[1].cells[0].grid
+    assert rows[1].cells[0].grid["gamma"] == [3]
+
+
+def test_a_table_is_found_beside_the_config_and_must_not_change(tmp_path):
+    table = tmp_path / "my.csv"
+    rows = [f"{i % 7},{i * 3 % 5},{'ab'[i % 2]}" for i in range(30)]
+    table.write_text("u,v,kind\n" + "\n".join(rows) + "\n")
+    values = {"datasets": {"path": "my.csv", "target": "kind"}, "folds": 3, "grid": {"gamma": 1, "sigma": 1}}
+    cell = plan_of(tmp_path, **values).cells[0]
+    assert 0 <= cell.compute()["error"] <= 1
+    with pytest.raises(McLsError, match="has changed since"):
+        replace(cell, fingerprint="0" * 64).compute()
+    with pytest.raises(McLsError, match=r"lab: datasets\[0\]: .*none.csv"):
+        plan_of(tmp_path, datasets="none.csv")
+
+
+def test_a_number_names_the_class_column_that_is_called_that(tmp_path):
+    (tmp_path / "my.csv").write_text("1,2,3\n" + "".join(f"{i % 7},{'ab'[i % 2]},{i**2}\n" for i in range(20)))
+    data = plan_of(tmp_path, datasets="my.csv:target=2").cells[0].dataset.load()
+    assert data.classes == ("a", "b")
+    assert data.feature_names == ("1", "3")
+
+
+def test_declared_rows_must_be_declared():
+    with pytest.raises(McLsError, match="declares no training and test rows"):
+        plan_of(protocol="hold-out", train="declared")
+    cell = plan_of(datasets="vowel:rows=all", protocol="hold-out", train="declared").cells[0]
+    fixed = replace(cell, grid={"gamma": [0.1], "sigma": [0.5]})
+    assert fixed.compute()["train"] == 528
+
+
+def test_columns_are_left_out_or_kept_by_the_config(tmp_path):
+    rows = "".join(f"{i},{i % 7},{i % 5},{'xy'[i % 2]}\n" for i in range(40))
+    (tmp_path / "t.csv").write_text("id,a,b,kind\n" + rows)
+    with pytest.raises(McLsError, match="column 'id' counts the rows"):
+        plan_of(tmp_path, datasets="t.csv:target=kind")
+    for entry, names in (
+        ("t.csv:target=kind,drop=id", ("a", "b")),
+        ({"path": "t.csv", "drop": ["id", "a"]}, ("b",)),
+        ({"path": "t.csv", "keep": "id"}, ("id", "a", "b")),
+    ):
+        datasets = entry if isinstance(entry, str) else [entry]
+        assert plan_of(tmp_path, datasets=datasets, folds=2).cells[0].dataset.load().feature_names == names
 
 
 def rows(experiment):
     return list(csv.DictReader(io.StringIO((experiment.folder / "summary.csv").read_text())))
-
-
-def test_keys_change_only_where_another_metric_chooses(tmp_path):
-    def keys(**changes):
-        return [cell.key for cell in make_experiment(tmp_path, **{**ONE, **changes}).plan.cells]
-
-    assert keys() == keys(metric="error") == keys(metric=["error", "auc", "log-loss"])
-    assert keys() != keys(metric="balanced-error")
-    assert keys(metric="balanced-error") == keys(metric=["Balanced-Error", "error"])
-
-
-def test_a_cell_that_lacks_a_metric_is_computed_again_and_an_old_one_stays_valid(tmp_path):
-    assert make_experiment(tmp_path, **ONE).run().computed == 2
-    more = make_experiment(tmp_path, **ONE, metric=["error", "log-loss", "balanced-error"])
-    assert more.summary()[0].done == 0
-    assert more.run().computed == 2
-    (row,) = rows(more)
-    assert 0 < float(row["log-loss"]) < 1
-    assert 0 < float(row["balanced-error"]) < 20  # percent
-    assert row["balanced-error_std"]
-    page = (more.folder / "summary.md").read_text()
-    assert "`balanced-error`: mean over the classes of the error of their rows in percent" in page
-    assert "| log-loss |" in page
-    again = Plan.read(more.folder / "plan.json")
-    assert [cell.key for cell in again.cells] == [cell.key for cell in more.plan.cells]
-    assert again.cells[0].metrics == ("error", "log-loss", "balanced-error")
-    assert make_experiment(tmp_path, **ONE).run().computed == 0
 
 
 def test_costs_come_from_a_file_beside_the_config(tmp_path):

@@ -1,0 +1,63 @@
+"""The page of an experiment: methods, references, and in a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mcls.reporting.board import find_board
+from mcls.reporting.board_page import write_board
+from mcls.reporting.board_tables import board_tables, write_tables
+from mcls.reporting.plots.own import draw_own
+from mcls.reporting.studies import Studies
+
+from .browser import CHROMIUM, Browser
+
+
+@pytest.fixture(scope="module")
+def page(results) -> Path:
+    board = find_board(Studies(results), "lab")
+    drawn = {f"ranks/{stem}": files for stem, files in draw_own("ranks", board, print).items()}
+    tables = board_tables(board, "oneLSM")
+    write_tables(tables, board)
+    return write_board(board, tables, drawn, "oneLSM")
+
+
+def test_the_page_says_how_it_was_done_and_what_to_cite(page):
+    text = page.read_text(encoding="utf-8")
+    for words in (
+        "stratified nested 5-fold cross-validation, the parameters chosen by 3-fold cross-validation",
+        "repeated 2 times with different random splits",
+        "iris:sample=60 (60 rows, 3 classes)",
+        "corrected resampled t-test",
+        "γ ∈ {0.25, 4} and σ ∈ {0.5, 2}",
+        "@article{honeine2013,",
+        "@article{nadeau2003,",
+        "@article{demsar2006,",
+        "@misc{data-iris,",
+        "@software{mcls,",
+        "made-up CPU",
+        "protocol: nested",
+    ):
+        assert words in text, words
+    assert "alpaydin" not in text
+    assert str(page.parent.parent.parent) not in text
+    assert (page.parent / "references.bib").read_text(encoding="utf-8").count("@") >= 6
+    assert (page.parent / "tables" / "lab-error.html").read_text(encoding="utf-8").count("<table") == 1
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+def test_the_page_in_a_browser_loads_nothing_complains_of_nothing_and_sorts(page, tmp_path):
+    with Browser(tmp_path) as browser:
+        browser.open(page.as_uri())
+        assert browser.complaints == []
+        assert [r for r in browser.requests if not r.startswith(("data:", "file:"))] == []
+        column = "#lab-error-tests tbody td:nth-child(3)"
+        read = f"[...document.querySelectorAll('{column}')].map(c => Number(c.dataset.v))"
+        browser.click("#lab-error-tests th:nth-child(3) button")
+        assert browser.value(read) == sorted(browser.value(read))
+        browser.click("#lab-error-tests th:nth-child(3) button")
+        assert browser.value(read) == sorted(browser.value(read), reverse=True)
+        missing = "[...document.images].filter(i => !i.complete || !i.naturalWidth).length"
+        assert browser.value(missing) == 0
