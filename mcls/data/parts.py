@@ -281,7 +281,9 @@ def _quoted(form: TableFormat) -> re.Pattern[bytes]:
     """
     encoding = "utf-8" if form.encoding is None or form.encoding.startswith("utf-8") else form.encoding
     delimiter = re.escape(str(form.delimiter).encode(encoding))
-    return re.compile(rb'(?:\A(?:\xef\xbb\xbf)?|(?<=[\r\n])|(?<=%b)) *+"[^"]*+(?:""[^"]*+)*+(?:"|(?P<open>\Z))' % delimiter)
+    return re.compile(
+        rb'(?:\A(?:\xef\xbb\xbf)?|(?<=[\r\n])|(?<=%b)) *+"[^"]*+(?:""[^"]*+)*+(?:"|(?P<open>\Z))' % delimiter
+    )
 
 
 def _last_row_end(data: bytes, quoted: re.Pattern[bytes]) -> int:
