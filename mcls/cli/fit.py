@@ -243,10 +243,13 @@ def fit(
         )
     seconds = None if budget is None else read_seconds(budget)
     allowed = None if memory is None else read_bytes(memory)
-    resume_at = None if output == STANDARD_OUTPUT else output.with_name(f"{output.name}.passes")
+    to_a_file = output != STANDARD_OUTPUT and (output.is_file() or not output.exists())
+    resume_at = output.with_name(f"{output.name}.passes") if to_a_file else None
 
     def state() -> str:
-        begun = resume_at is not None and resume_at.is_file()
+        from mcls.models.resuming import is_progress
+
+        begun = resume_at is not None and is_progress(resume_at)
         again = f"goes on after the last whole pass, which {resume_at} holds" if begun else "starts again"
         return f"no model was written; the same command {again}"
 
