@@ -116,7 +116,7 @@ def csv_text(rows: Iterable[Iterable[Any]]) -> str:
     "a,-1,'=1+1\\n-2.5,'-x,\\n"
     """
     buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerows([_no_formula(cell) for cell in row] for row in rows)
+    csv.writer(buffer, lineterminator="\n").writerows([no_formula(cell) for cell in row] for row in rows)
     return buffer.getvalue()
 
 
@@ -129,8 +129,12 @@ def without_html(text: str) -> str:
     return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text)
 
 
-def _no_formula(cell: Any) -> Any:
-    if not isinstance(cell, str) or not cell.startswith(("=", "+", "-", "@", "\t", "\r")):
+def no_formula(cell: Any) -> Any:
+    """A text that a spreadsheet would take for a formula with an apostrophe in front; anything else as it is.
+
+    A class may be called ``+`` or ``-``: a sign alone is no formula.
+    """
+    if not isinstance(cell, str) or len(cell) < 2 or not cell.startswith(("=", "+", "-", "@", "\t", "\r")):
         return cell
     try:
         float(cell)

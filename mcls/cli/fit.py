@@ -215,6 +215,7 @@ def fit(
     from mcls.cli.printing import print_note
     from mcls.cli.progress import Steps
     from mcls.data.formats import ColumnRules, TableFormat
+    from mcls.data.parts import find_files
     from mcls.evaluation.folds import EQUAL_ROWS, parse_folds
     from mcls.evaluation.statistics import wilson
     from mcls.files import require_file
@@ -226,7 +227,7 @@ def fit(
     from mcls.models.streaming import judge_table
     from mcls.terminal import echo
 
-    check_output(output, *tables, *([] if test is None else [test]), kind="model", force=force)
+    check_output(output, *find_files(tables), *([] if test is None else [test]), kind="model", force=force)
     if test is not None:
         require_file(test)
         if not test.is_file():
