@@ -14,6 +14,7 @@ import secrets
 import shutil
 import stat
 import time
+import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -107,6 +108,15 @@ def require_file(path: Path | str) -> None:
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         kind = "a pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
         raise McLsError(f"{path} is {kind}, and an input is read more than once: save it to a file first")
+
+
+def zip_names(path: Path) -> list[str]:
+    """The names of the members of a zip archive, none where a file only begins like one."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return archive.namelist()
+    except Exception:  # zipfile raises whatever the damaged bytes lead it to
+        return []
 
 
 def csv_text(rows: Iterable[Iterable[Any]]) -> str:
