@@ -14,6 +14,7 @@ import secrets
 import shutil
 import stat
 import time
+import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -37,11 +38,12 @@ def write_atomic(path: Path | str, content: bytes | str) -> None:
 
 
 @contextlib.contextmanager
-def open_atomic(path: Path | str) -> Iterator[IO[bytes]]:
+def open_atomic(path: Path | str, private: bool = False) -> Iterator[IO[bytes]]:
     """Open an output for content that comes in pieces: the file is replaced when the block ends without an error.
 
     A symbolic link stays one: what it leads to is replaced. The new file has the permissions of the old one, or those
-    that the umask gives. What is not a regular file (a device, a pipe) cannot be replaced and is written to directly.
+    that the umask gives, with ``private`` none for others. What is not a regular file (a device, a pipe) cannot be
+    replaced and is written to directly.
     """
     try:
         old = os.stat(path).st_mode
@@ -57,7 +59,7 @@ def open_atomic(path: Path | str) -> Iterator[IO[bytes]]:
         clear_stale(target.parent)
     name = target.parent / TEMPORARY.replace("*", secrets.token_hex(8))
     try:
-        with open(name, "xb", opener=_private if old is not None else None) as stream:
+        with open(name, "xb", opener=_private if private or old is not None else None) as stream:
             if old is not None:
                 os.chmod(name, stat.S_IMODE(old))
             yield stream
@@ -108,6 +110,15 @@ def require_file(path: Path | str) -> None:
         raise McLsError(f"{path} is {kind}, and an input is read more than once: save it to a file first")
 
 
+def zip_names(path: Path) -> list[str]:
+    """The names of the members of a zip archive, none where a file only begins like one."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return archive.namelist()
+    except Exception:  # zipfile raises whatever the damaged bytes lead it to
+        return []
+
+
 def csv_text(rows: Iterable[Iterable[Any]]) -> str:
     """Rows as CSV; a text that a spreadsheet would take for a formula gets an apostrophe in front.
 
@@ -115,7 +126,7 @@ def csv_text(rows: Iterable[Iterable[Any]]) -> str:
     "a,-1,'=1+1\\n-2.5,'-x,\\n"
     """
     buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerows([_no_formula(cell) for cell in row] for row in rows)
+    csv.writer(buffer, lineterminator="\n").writerows([no_formula(cell) for cell in row] for row in rows)
     return buffer.getvalue()
 
 
@@ -128,8 +139,12 @@ def without_html(text: str) -> str:
     return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text)
 
 
-def _no_formula(cell: Any) -> Any:
-    if not isinstance(cell, str) or not cell.startswith(("=", "+", "-", "@", "\t", "\r")):
+def no_formula(cell: Any) -> Any:
+    """A text that a spreadsheet would take for a formula with an apostrophe in front; anything else as it is.
+
+    A class may be called ``+`` or ``-``: a sign alone is no formula.
+    """
+    if not isinstance(cell, str) or len(cell) < 2 or not cell.startswith(("=", "+", "-", "@", "\t", "\r")):
         return cell
     try:
         float(cell)

@@ -161,7 +161,7 @@ def _registering(origin: Origin, what: str) -> Iterator[None]:
     token = _current.set(origin)
     try:
         yield
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a script that ends itself would end the command without a word
         name = "" if isinstance(error, McLsError) else f"{type(error).__name__}: "
         raise McLsError(f"{what} cannot be loaded: {name}{error}") from error
     finally:

@@ -173,6 +173,7 @@ def test_steps_of_a_pipeline_are_seeded_and_typos_are_refused(tmp_path):
         ("mine.txt", PIPELINE, "a plug-in is a Python file"),
         ("mine.py", "def", "SyntaxError"),
         ("mine.py", "1 / 0", "ZeroDivisionError: division by zero"),
+        ("mine.py", "import sys; sys.exit(0)", "SystemExit: 0"),
         ("mine.py", "import not_installed_anywhere", "ModuleNotFoundError"),
         ("mine.py", "x = 1", "registers nothing; call mcls.register"),
         ("mine.py", PIPELINE.replace('"pipe"', '"ONELSM"'), "a machine named 'ONELSM' is registered already"),

@@ -34,7 +34,7 @@ def export(
 
     if output != STANDARD_OUTPUT:
         check_suffix(output)
-    check_output(output, kind="table", force=force or output.suffix == ".parquet")
+    check_output(output, kind="table", force=force)
     board = find_board(Studies(out), experiment)
     table = predictions_table(board) if predictions else results_table(board)
     with open_output(output) as stream:

@@ -217,6 +217,7 @@ def fit(
     from mcls.cli.printing import print_note
     from mcls.cli.progress import Steps
     from mcls.data.formats import ColumnRules, TableFormat
+    from mcls.data.parts import find_files
     from mcls.evaluation.folds import EQUAL_ROWS, parse_folds
     from mcls.files import require_file
     from mcls.models.budget import read_bytes, read_seconds
@@ -227,7 +228,7 @@ def fit(
     from mcls.models.streaming import judge_table
     from mcls.terminal import echo
 
-    check_output(output, *tables, *([] if test is None else [test]), kind="model", force=force)
+    check_output(output, *find_files(tables), *([] if test is None else [test]), kind="model", force=force)
     if test is not None:
         require_file(test)
         if not test.is_file():
@@ -245,10 +246,13 @@ def fit(
     seconds = None if budget is None else read_seconds(budget)
     allowed = None if memory is None else read_bytes(memory)
     form = TableFormat(delimiter, decimal, encoding, header)
-    resume_at = None if output == STANDARD_OUTPUT else output.with_name(f"{output.name}.passes")
+    to_a_file = output != STANDARD_OUTPUT and (output.is_file() or not output.exists())
+    resume_at = output.with_name(f"{output.name}.passes") if to_a_file else None
 
     def state() -> str:
-        begun = resume_at is not None and resume_at.is_file()
+        from mcls.models.resuming import is_progress
+
+        begun = resume_at is not None and is_progress(resume_at)
         again = f"goes on after the last whole pass, which {resume_at} holds" if begun else "starts again"
         return f"no model was written; the same command {again}"
 

@@ -99,7 +99,8 @@ def _clear_left_behind() -> None:
         with contextlib.suppress(OSError):  # also where it is locked, or somebody else's
             if time.time() - folder.lstat().st_mtime < _MADE or folder.is_symlink():
                 continue
-            lock = os.open(folder, os.O_RDONLY)
+            # Where others may write, too: a pipe of that name would be waited for, a link followed.
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 shutil.rmtree(folder, ignore_errors=True)

@@ -33,14 +33,9 @@ def arrow_rows(path: Path, kind: str) -> Iterator[tuple[int, list[str]]]:
         yield 0, [schema.names[j].strip() for j in used]
         number = 0
         for batch in batches:
-            batch.validate(full=True)
-            columns = [_texts(batch.column(j).to_pylist()) for j in used]
-            for cells in zip(*columns):
+            _check_texts(path, batch, number)
+            for cells in zip(*[_shared_texts(batch.column(j)) for j in used]):
                 number += 1
-                if max(map(len, cells)) > csv.field_size_limit():
-                    raise McLsError(
-                        f"{path}: row {number}: field larger than field limit ({csv.field_size_limit()})"
-                    )
                 if "\0" in "".join(cells):
                     raise McLsError(f"{path}: row {number} has a NUL character, which no text has; take it out")
                 yield number, list(cells)
@@ -83,6 +78,10 @@ def parquet_file(path: Path) -> Any:
             if facts.row_group(group).total_byte_size > MOST_GROUP_BYTES:
                 raise McLsError(f"{path}: a row group has more than {MOST_GROUP_BYTES} bytes; write smaller ones")
         _check(pa, path, file.schema_arrow)
+        # A text that a page holds once may fill a thousand rows: it is read once, as an entry of a dictionary.
+        texts = [field.name for field in file.schema_arrow if _is_string(pa.types, field.type)]
+        if texts:
+            file = parquet.ParquetFile(path, metadata=facts, read_dictionary=texts, pre_buffer=False, **limits)
     return file
 
 
@@ -109,8 +108,10 @@ def read_batches(path: Path, groups: range, names: Sequence[str], rows: int) -> 
         file = parquet_file(path)
         written = {name.strip(): name for name in file.schema_arrow.names}
         columns = [written[name] for name in names]
+        before = sum(file.metadata.row_group(i).num_rows for i in range(groups.start))
         for batch in file.iter_batches(rows, row_groups=list(groups), columns=columns, use_threads=False):
-            batch.validate(full=True)
+            _check_texts(path, batch, before)
+            before += len(batch)
             yield {name: batch.column(written[name]) for name in names}
 
 
@@ -136,7 +137,11 @@ def as_texts(array: Any) -> tuple[Any, list[str]]:
     if not pa.types.is_dictionary(array.type):
         array = array.dictionary_encode()
     codes = array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-    return codes, _texts(array.dictionary.to_pylist())
+    texts = array.dictionary
+    if len(texts) > len(codes):  # those of a whole row group
+        known, codes = np.unique(codes, return_inverse=True)
+        texts, codes = texts.take(pa.array(known[known >= 0])), codes - (len(known) and known[0] < 0)
+    return codes, _texts(texts.to_pylist())
 
 
 def cell_texts(array: Any) -> list[str]:
@@ -146,7 +151,7 @@ def cell_texts(array: Any) -> list[str]:
     plain = pa.types.is_floating(array.type) or pa.types.is_integer(array.type)
     if plain and not array.null_count:
         return list(map(str, array.to_numpy(zero_copy_only=False).tolist()))
-    return _texts(array.to_pylist())
+    return _shared_texts(array)
 
 
 def _parquet(pa: Any, path: Path) -> tuple[Any, Iterator[Any]]:
@@ -188,6 +193,45 @@ def _plain(types: Any, kind: Any) -> bool:
     tests = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean, types.is_string, types.is_null,
              types.is_large_string, types.is_date, types.is_timestamp, types.is_time)  # fmt: skip
     return any(test(kind) for test in tests) or str(kind) == "string_view"
+
+
+def _is_string(types: Any, kind: Any) -> bool:
+    return bool(types.is_string(kind) or types.is_large_string(kind))
+
+
+def _check_texts(path: Path, batch: Any, before: int) -> None:
+    """Refuse what is no array, and texts that no table has, before they are made: as a row of a text file."""
+    import numpy as np
+    import pyarrow as pa
+    from pyarrow import compute
+
+    batch.validate(full=True)
+    for array in batch.columns:
+        texts = array.dictionary if pa.types.is_dictionary(array.type) else array
+        if not _is_string(pa.types, texts.type):
+            continue
+        long = compute.greater(compute.utf8_length(texts), csv.field_size_limit()).fill_null(False)
+        if not compute.any(long).as_py():
+            continue
+        rows = np.flatnonzero(long.to_numpy(zero_copy_only=False))
+        if texts is not array:
+            codes = array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+            rows = np.flatnonzero(np.isin(codes, rows))
+        if len(rows):
+            raise McLsError(
+                f"{path}: row {before + rows[0] + 1}: field larger than field limit ({csv.field_size_limit()})"
+            )
+
+
+def _shared_texts(array: Any) -> list[str]:
+    """The values of an array as texts, equal ones made once where the array has a dictionary."""
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(array.type):
+        return _texts(array.to_pylist())
+    codes, texts = as_texts(array)
+    texts.append("")
+    return [texts[code] for code in codes.tolist()]
 
 
 def _texts(values: list[Any]) -> list[str]:

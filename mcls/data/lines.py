@@ -6,7 +6,6 @@ import codecs
 import csv
 import gzip
 import re
-import zipfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,7 +17,7 @@ from mcls.data.arrow import ARROW_KINDS, arrow_rows
 from mcls.data.cells import DECIMAL_COMMA, DECIMAL_POINT, is_missing
 from mcls.data.formats import TableFormat
 from mcls.errors import McLsError
-from mcls.files import require_file
+from mcls.files import require_file, zip_names
 
 SEPARATORS = ("\t", ";", ",")  # in this order: a comma may stand inside cells of the other two
 MAX_LINE = 2**24  # characters; a longer one belongs to a file without line ends, not to a table
@@ -182,11 +181,7 @@ def _other_kind(path: Path, start: bytes, form: TableFormat) -> str | None:
     if start.startswith(b"\xd0\xcf\x11\xe0"):
         return _WORKBOOK
     if start.startswith(b"PK\x03\x04"):
-        try:
-            with zipfile.ZipFile(path) as archive:
-                names = archive.namelist()
-        except (zipfile.BadZipFile, OSError):
-            names = []
+        names = zip_names(path)
         if "model.json" in names:
             return f"a model, not a table; mcls inspect {path} shows it, mcls predict {path} TABLE.csv uses it"
         if any(name.startswith("xl/") or name == "content.xml" for name in names):

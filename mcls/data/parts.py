@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import IO, Any, Literal, NamedTuple
 
 from mcls.data.arrow import arrow_columns, parquet_file
 from mcls.data.formats import ColumnRules, TableFormat
@@ -107,7 +108,7 @@ class Parts:
             if self.form.kind == "parquet":
                 spans = _row_group_spans(path)
             else:
-                spans = byte_spans(path, skip_head=bool(self.form.header), size=PIECE_BYTES)
+                spans = byte_spans(path, self.form, skip_head=bool(self.form.header), size=PIECE_BYTES)
             made += [Piece(len(made) + i, str(path), *span) for i, span in enumerate(spans)]
         if not made:
             raise McLsError(f"{self.title} has a header but no rows")
@@ -254,38 +255,55 @@ def _row_group_spans(path: Path) -> Iterator[tuple[int, int]]:
         yield start, facts.num_row_groups
 
 
-def byte_spans(path: Path, skip_head: bool, size: int) -> Iterator[tuple[int, int]]:
-    """Spans of bytes that end with a row, of a size at least; a line end between two quotes is none."""
+def byte_spans(path: Path, form: TableFormat, skip_head: bool, size: int) -> Iterator[tuple[int, int]]:
+    """Spans of bytes that end with a row, each near a multiple of a size; a line end within quotes is none."""
+    quoted = _quoted(form)
     with open(path, "rb") as stream:
-        start = len(_head(stream)) if skip_head else 0
-        stream.seek(start)
-        place, open_quote = start, False
-        while data := stream.read(size):
-            at = len(data)
-            while True:  # back to the last line end outside quotes
-                at = data.rfind(b"\n", 0, at)
-                if at < 0 or (open_quote + data.count(b'"', 0, at)) % 2 == 0:
-                    break
-            if len(data) < size:
-                yield start, place + len(data)
+        start = place = len(_head(stream, quoted)) if skip_head else 0
+        while True:
+            place += size
+            stream.seek(start)
+            data = stream.read(place - start)
+            if start + len(data) < place:
+                if data:
+                    yield start, start + len(data)
                 return
-            open_quote = (open_quote + data.count(b'"')) % 2 == 1
-            place += len(data)
-            if at >= 0:
-                stop = place - len(data) + at + 1
-                yield start, stop
-                start = stop
-            elif place - start > 8 * size:
-                raise McLsError(f"{path}: no line ends within {place - start} bytes: is this a table?")
-        if start < place:
-            yield start, place
+            if stop := _last_row_end(data, quoted):
+                yield start, start + stop
+                start += stop
+            elif len(data) > 8 * size:
+                raise McLsError(f"{path}: no line ends within {len(data)} bytes: is this a table?")
 
 
-def _head(stream: Any) -> bytes:
+def _quoted(form: TableFormat) -> re.Pattern[bytes]:
+    """What stands in quotes: from one that begins a cell, after spaces, to the next that is not doubled, or the end.
+
+    A quote within a cell that does not begin with one is a letter, such as that of a length in inches.
+    """
+    encoding = "utf-8" if form.encoding is None or form.encoding.startswith("utf-8") else form.encoding
+    delimiter = re.escape(str(form.delimiter).encode(encoding))
+    return re.compile(
+        rb'(?:\A(?:\xef\xbb\xbf)?|(?<=[\r\n])|(?<=%b)) *+"[^"]*+(?:""[^"]*+)*+(?:"|(?P<open>\Z))' % delimiter
+    )
+
+
+def _last_row_end(data: bytes, quoted: re.Pattern[bytes]) -> int:
+    """Where the last whole row of some bytes ends, which begin with a row; 0 where none does."""
+    if b'"' not in data:
+        return data.rfind(b"\n") + 1
+    begun = ended = at = 0  # the last stretch outside quotes that has a line end
+    for found in quoted.finditer(data):
+        if b"\n" in data[at : found.start()]:
+            begun, ended = at, found.start()
+        at = found.end()
+    return max(data.rfind(b"\n", begun, ended), data.rfind(b"\n", at)) + 1
+
+
+def _head(stream: IO[bytes], quoted: re.Pattern[bytes]) -> bytes:
     """The bytes of the first row that is not blank, with blank ones before it."""
     head = b""
     while line := stream.readline():
         head += line
-        if line.strip() and head.count(b'"') % 2 == 0:
+        if line.strip() and not any(found["open"] is not None for found in quoted.finditer(head)):
             break
     return head

@@ -75,7 +75,7 @@ def _plain(
 ) -> Iterator[Raw]:
     delimiter = str(form.delimiter)
     with open(path, "rb") as stream:
-        for start, stop in byte_spans(path, header, _SPAN):
+        for start, stop in byte_spans(path, form, header, _SPAN):
             if stream.tell() != start:  # the header
                 line = 1 + stream.read(start - stream.tell()).count(b"\n")
             elif start == 0:

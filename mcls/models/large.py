@@ -330,6 +330,8 @@ def fit_large(
     asked = {**vars(settings), "target": target, "form": str(form), "rules": str(rules), "roles": [group, weight]}
     progress = Checkpoint(resume_at, fingerprint_of(files, asked))
     fit = _Fit(parts, rules, settings, workers or Here(), progress, say, on_step)
+    if progress.foreign and say is not None:
+        say(f"{resume_at} is another file and is left alone: an interrupted fit will start again")
     if progress.resumed:
         fit.note("an interrupted fit of the same table goes on")
         fit.notes.pop()  # the model is the same as without the interruption

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from mcls.errors import McLsError
-from mcls.files import require_file, write_atomic
+from mcls.files import require_file, write_atomic, zip_names
 
 _SUFFIX = ".skops"
 
@@ -20,10 +20,7 @@ def is_skops(path: Path | str) -> bool:
 
 def is_skops_file(path: Path) -> bool:
     """Whether a file is one of skops, by its name and its content."""
-    if not is_skops(path) or not zipfile.is_zipfile(path):
-        return False
-    with zipfile.ZipFile(path) as archive:
-        return "schema.json" in archive.namelist()
+    return is_skops(path) and "schema.json" in zip_names(path)
 
 
 def require_skops() -> ModuleType:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mcls.errors import McLsError
+from mcls.files import no_formula
 from mcls.packing import unpack
 from mcls.reporting.board import Board
 from mcls.reporting.studies import StudyRow, of_splits
@@ -112,8 +113,10 @@ def predictions_table(board: Board) -> pd.DataFrame:
 
 
 def to_bytes(table: pd.DataFrame, suffix: str) -> bytes:
-    """The table as a file's content."""
+    """The table as a file's content; in CSV no text is a formula."""
     if suffix == ".csv":
+        texts = table.select_dtypes(exclude="number").columns
+        table = table.assign(**{name: table[name].map(no_formula) for name in texts})
         return table.to_csv(index=False, lineterminator="\n").encode("utf-8")
     import io
 

@@ -105,3 +105,27 @@ def test_what_export_does_not_overwrite_or_have(lab, tmp_path):
     code, _, err = call("export", "one", "--out", copy, "-o", tmp_path / "none.csv", "--predictions")
     assert code == 2, err
     assert not (tmp_path / "none.csv").exists()
+
+
+def test_no_name_is_a_formula_in_csv_and_what_is_no_table_stays(tmp_path):
+    rows = "".join(f"{i % 7},{i * 5 % 11},{'=cmd()' if i % 2 else '+'}\n" for i in range(30))
+    (tmp_path / "=t.csv").write_text("a,b,kind\n" + rows)
+    (tmp_path / "lab.yaml").write_text(
+        "name: lab\ndatasets: [{path: '=t.csv'}]\nmachines: oneLSM\nfolds: 3\nreplicates: 1\n"
+        "grid: {gamma: [1], sigma: [1]}\n"
+    )
+    out = ("--out", tmp_path / "results")
+    assert call("run", tmp_path / "lab.yaml", "-j", 1, *out)[0] == 0
+    assert call("export", "lab", "--predictions", "-o", tmp_path / "r.csv", *out)[0] == 0
+    table = pd.read_csv(tmp_path / "r.csv")
+    assert set(table["class"]) == {"'=cmd()", "+"}  # a sign alone is no formula
+    for name in table.select_dtypes(exclude="number"):
+        assert not table[name].str.match(r"[=@]|[+-].").any()
+    pytest.importorskip("pyarrow")
+    (tmp_path / "r.parquet").write_text("my notes\n")
+    args = ("export", "lab", "--predictions", "-o", tmp_path / "r.parquet", *out)
+    code, _, err = call(*args)
+    assert (code, err.endswith("or --force to replace it\n")) == (2, True)
+    for more in (["--force"], []):  # a table replaces a table
+        assert call(*args, *more)[0] == 0
+    assert set(pd.read_parquet(tmp_path / "r.parquet")["class"]) == {"=cmd()", "+"}

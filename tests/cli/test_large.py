@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import threading
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -51,6 +54,29 @@ def test_a_folder_a_pattern_and_files_are_one_table(folder, tmp_path):
     assert models[0] == models[1] == models[2]
     assert sorted(p.name for p in tmp_path.iterdir()) == ["0.mcls", "1.mcls", "2.mcls", "data"]
     assert call("inspect", tmp_path / "0.mcls")[0] == 0
+
+
+def test_no_file_of_the_folder_is_written_to_and_none_beside_a_device(folder, tmp_path, snapshot):
+    args = ["fit", folder, "--target", "kind", "--machine", "oneLSM:n_landmarks=50", "--grid", GRID, "-o"]
+    before = snapshot(folder)
+    for given in (folder, folder / "*.parquet"):
+        code, _, err = call("fit", given, *args[2:], folder / "part-1.parquet", "--force")
+        assert (code, err.count("\n")) == (2, 1)
+        assert "is an input of this command" in err
+    assert snapshot(folder) == before
+    (tmp_path / "m.passes").write_text("dear diary")
+    code, _, err = call(*args, tmp_path / "m")
+    assert (code, (tmp_path / "m.passes").read_text()) == (0, "dear diary")
+    assert "m.passes is another file and is left alone" in err
+    if hasattr(os, "mkfifo"):
+        pipe = tmp_path / "pipe"
+        os.mkfifo(pipe)
+        reader = threading.Thread(target=pipe.read_bytes, daemon=True)
+        reader.start()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("mcls.models.resuming.open_atomic", None)  # nothing is kept
+            assert call(*args, pipe)[0] == 0
+        reader.join(60)
 
 
 def test_a_budget_and_a_memory_are_kept_or_refused_in_one_line(tmp_path):

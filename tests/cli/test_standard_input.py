@@ -71,3 +71,16 @@ def test_notes_call_it_standard_input(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "note: standard input is not UTF-8" in done.stderr.decode()
     assert b"standard-input" not in done.stdout + done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with a name")
+def test_what_others_put_beside_it_is_neither_waited_for_nor_followed(spool):
+    """The folder of temporary files belongs to all users of a machine."""
+    os.mkfifo(spool / "mcls-input-pipe")
+    (spool / "mine").mkdir()
+    (spool / "mcls-input-link").symlink_to("mine")
+    (spool / "mcls-input-file").touch()
+    for path in spool.iterdir():
+        os.utime(path, (0, 0), follow_symlinks=False)
+    standard_input._clear_left_behind()
+    assert len(list(spool.iterdir())) == 4

@@ -109,6 +109,32 @@ def test_limits(tmp_path, monkeypatch):
         load_table(tmp_path / "t.parquet")
 
 
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+def test_a_long_text_that_stands_in_many_rows_takes_its_own_memory_once(tmp_path, monkeypatch, kind):
+    """A few kilobytes of a file can claim hundreds of gigabytes of text."""
+    long = pa.DictionaryArray.from_arrays(pa.array(np.r_[1, np.zeros(3999, "i4")]), pa.array(["x" * 2**24, ""]))
+    table = pa.table({"x": np.arange(4000.0), "note": long.cast(pa.dictionary(pa.int32(), kind))})
+    parquet.write_table(table, tmp_path / "t.parquet", compression="zstd", store_schema=kind == pa.large_string())
+    assert (tmp_path / "t.parquet").stat().st_size < 2**17
+    before = pa.total_allocated_bytes()
+    used = []
+    checked = arrow._check_texts
+    monkeypatch.setattr(arrow, "_check_texts", lambda *a: used.append(pa.total_allocated_bytes()) or checked(*a))
+    with pytest.raises(McLsError, match=r"row 2: field larger than field limit"):
+        list(table_rows(tmp_path / "t.parquet"))
+    with pytest.raises(McLsError, match=r"row 2: field larger than field limit"):
+        list(arrow.read_batches(tmp_path / "t.parquet", range(1), ["note"], 2**14))
+    assert max(used) - before < 2**28
+
+
+def test_texts_of_a_whole_row_group_are_not_made_for_each_few_rows():
+    array = pa.DictionaryArray.from_arrays(pa.array([7, None, 2, 7]), pa.array([str(i) for i in range(10)]))
+    codes, texts = arrow.as_texts(array)
+    assert (codes.tolist(), texts) == ([1, -1, 0, 1], ["2", "7"])
+    assert arrow.cell_texts(array) == ["7", "", "2", "7"]
+    assert arrow.as_texts(array.slice(0, 1))[1] == ["7"]
+
+
 def test_what_has_no_meaning_is_said(tmp_path):
     parquet.write_table(pa.table({"x": [1.0, 2.0], "kind": ["a", "b"]}), tmp_path / "t.parquet")
     with pytest.raises(McLsError, match="is a Parquet file, which has no decimal to be told"):

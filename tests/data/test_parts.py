@@ -1,16 +1,20 @@
 """Tables that are read piece by piece: the same columns, encoder and classes as those of a table in memory."""
 
+import csv
+import io
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mcls.data import parts
 from mcls.data.blocks import read_blocks
 from mcls.data.encoder import Reading
 from mcls.data.encoding import learn_encoder, learn_from_facts, read_values
-from mcls.data.formats import ColumnRules
-from mcls.data.parts import find_files, is_large, open_parts
+from mcls.data.formats import ColumnRules, TableFormat
+from mcls.data.parts import byte_spans, find_files, is_large, open_parts
 from mcls.data.statistics import column_facts, count_piece, find_classes, merge_pieces
 from mcls.data.tables import read_table
 from mcls.errors import McLsError
@@ -98,3 +102,35 @@ def test_a_name_that_cannot_be_is_left_to_whoever_opens_it_and_a_closed_folder_i
     monkeypatch.setattr("mcls.data.parts.os.listdir", refuse)
     with pytest.raises(McLsError, match=r"cannot look into the folder .*: Permission denied"):
         find_files([tmp_path])
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "|", " "])
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_spans_end_where_a_reader_of_csv_ends_a_row(tmp_path_factory, delimiter, data):
+    """Quotes that begin a cell hold line ends; a quote within a cell is a letter of it."""
+    piece = st.sampled_from(['"', '""', "\n", "\r\n", "x", delimiter, " ", "5"])
+    text = "a\n" + "".join(data.draw(st.lists(piece, max_size=60)))
+    lines, ends = io.StringIO(text, newline=""), {0, 2}
+    read = csv.reader(iter(lines.readline, ""), delimiter=delimiter, strict=True, skipinitialspace=True)
+    try:
+        for _ in read:
+            ends.add(lines.tell())
+    except csv.Error:
+        return
+    path = tmp_path_factory.mktemp("spans") / "t.csv"
+    path.write_bytes(text.encode())
+    spans = list(byte_spans(path, TableFormat(delimiter), skip_head=True, size=data.draw(st.integers(8, 40))))
+    assert [start for start, _ in spans] == [2, *(stop for _, stop in spans)][: len(spans)]
+    assert (spans[-1][1] if spans else 2) == len(text)
+    assert {stop for _, stop in spans} <= ends
+
+
+def test_a_quote_within_a_cell_is_a_letter_however_many_rows_follow(tmp_path):
+    rows = ["1,2,x" for _ in range(300_000)]
+    rows[1000] = '1,2,5" pipe'
+    (tmp_path / "t.csv").write_text('a,"b ""c""\nd",5" e\n' + "\n".join(rows) + "\n")
+    # Were every line end looked at anew, this would take hours.
+    spans = list(byte_spans(tmp_path / "t.csv", TableFormat(","), skip_head=True, size=2**19))
+    assert len(spans) > 3
+    assert spans[0][0] == len('a,"b ""c""\nd",5" e\n')

@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import gzip
 import os
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -290,3 +291,17 @@ def test_pipes_and_devices_are_refused_not_waited_for(tmp_path: Path) -> None:
         load_table(tmp_path / "t.csv")
     with pytest.raises(McLsError, match="/dev/zero is a device"):
         load_table("/dev/zero")
+
+
+@pytest.mark.parametrize("at, value", [(6, 99), (9, 8), (20, 255), (42, 255)])
+def test_a_zip_whose_directory_is_damaged_is_one_all_the_same(tmp_path: Path, at: int, value: int) -> None:
+    """A version that there is not, a name that is not UTF-8, a size and a place beyond the file."""
+    with zipfile.ZipFile(tmp_path / "t.csv", "w") as archive:
+        archive.writestr("\u00e9.csv", "1,2\n")
+    data = bytearray((tmp_path / "t.csv").read_bytes())
+    entry = data.index(b"PK\x01\x02")
+    data[entry + at] = value
+    data[entry + 46] = 0xFF
+    (tmp_path / "t.csv").write_bytes(data)
+    with pytest.raises(McLsError, match="is a zip archive"):
+        read_table(tmp_path / "t.csv")

@@ -14,6 +14,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import mcls
 from mcls.errors import McLsError
+from mcls.models.skops_files import is_skops_file
 from tests.command import call
 
 pytest.importorskip("skops")
@@ -50,6 +51,16 @@ def test_what_needs_other_code_is_not_loaded(tmp_path):
     (tmp_path / "x.skops").write_bytes(b"no zip")
     with pytest.raises(McLsError, match="holds no usable model"):
         mcls.load(tmp_path / "x.skops")
+
+
+def test_what_only_begins_like_one_is_not_replaced(tmp_path):
+    with zipfile.ZipFile(tmp_path / "m.skops", "w") as archive:
+        archive.writestr("schema.json", "{}")
+    assert is_skops_file(tmp_path / "m.skops")
+    data = bytearray((tmp_path / "m.skops").read_bytes())
+    data[data.index(b"PK\x01\x02") + 6] = 99  # a version that there is not
+    (tmp_path / "m.skops").write_bytes(data)
+    assert not is_skops_file(tmp_path / "m.skops")
 
 
 @pytest.fixture(scope="module")
