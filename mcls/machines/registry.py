@@ -296,6 +296,7 @@ for _machine in (
         "mcls.machines.sparse:SparseLSM",
         "oneLSM on few rows, chosen by the exact decrease of its objective",
         "honeine2013, Sec. 9 (future work)",
+        tuned={**_PAPER, "kernel": Tuned(("gaussian", "matern"), 0)},
         search_rows=1000,
         coarse=True,
         near=0.25,

@@ -44,7 +44,8 @@ class SparseLSM(KernelMachine):
         As in :class:`~mcls.machines.lsm.OneLSM`.
     n_kept : int or "auto"
         How many rows to keep. ``auto``: a fifth of all and 500 at most, as many as there are classes at least, and
-        the fewest from which on the leave-one-out error is within half a standard error of the smallest on the way.
+        the fewest from which on the mean squared leave-one-out residual is within a quarter of a standard error of the
+        smallest on the way.
 
     Attributes
     ----------
@@ -102,7 +103,7 @@ class SparseLSM(KernelMachine):
             )
         m = len(path.rows)
         if automatic:
-            m = min(m, max(n_classes, sparse.smallest_within(path.errors, n)))
+            m = min(m, max(n_classes, sparse.smallest_within(path.misses)))
         self.chosen_, self.curve_, self.n_rows_ = path.rows[:m], path.errors, n
         self.beta_ = sparse.coefficients(path, Y, self.gamma, m)
 

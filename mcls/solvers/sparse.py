@@ -32,8 +32,8 @@ Array = np.ndarray
 # A row of whose kernel so small a part is left, relative to the largest diagonal entry, brings nothing but rounding.
 _LEFT = 1e-10
 
-# Errors within so many standard errors of the smallest are near it.
-_NEAR = 0.5
+# Mean misses within so many standard errors of the smallest are near it.
+_NEAR = 0.25
 
 
 class Path(NamedTuple):
@@ -43,12 +43,13 @@ class Path(NamedTuple):
     P: Array  # (n, m)
     decreases: Array  # (m,) of the objective
     errors: Array  # (m,) leave-one-out error with the first 1, …, m rows
+    misses: Array  # (m, n) squared length of each row's leave-one-out residual with these
 
 
 def forward(K: Array, Y: Array, gamma: float, most: int, patient: bool = True) -> Path:
     """Choose up to ``most`` rows of the kernel matrix K (n, n) for the targets Y (n, ℓ).
 
-    Without ``patient`` it ends when the number of rows has doubled since the smallest error so far.
+    Without ``patient`` it ends when the number of rows has doubled since the smallest mean miss so far.
     """
     n, truth = len(K), Y.argmax(axis=1)
     P, U = np.empty((n, most)), np.empty((n, most))  # U: the u/√s, so that H = I − UUᵀ
@@ -60,7 +61,8 @@ def forward(K: Array, Y: Array, gamma: float, most: int, patient: bool = True) -
     chosen: list[int] = []
     decreases: list[float] = []
     errors: list[float] = []
-    best = 0
+    misses = np.empty((most, n))
+    best, least = 0, np.inf
     for m in range(most):
         able = left > floor
         if not able.any():
@@ -83,24 +85,27 @@ def forward(K: Array, Y: Array, gamma: float, most: int, patient: bool = True) -
         chosen.append(j)
         decreases.append(float(gain[j]))
         # A row that alone decides its own value has no leave-one-out residual to speak of.
-        held_out = Y - E / np.maximum(h, 1e-12)[:, None]
-        errors.append(float((held_out.argmax(axis=1) != truth).mean()))
-        if errors[-1] < errors[best]:
-            best = m
+        residual = E / np.maximum(h, 1e-12)[:, None]
+        errors.append(float(((Y - residual).argmax(axis=1) != truth).mean()))
+        misses[m] = np.einsum("ij,ij->i", residual, residual)
+        if (miss := float(misses[m].mean())) < least:
+            best, least = m, miss
         if not patient and m > 2 * best + 20:
             break
     m = len(chosen)
-    return Path(np.array(chosen, dtype=np.intp), P[:, :m], np.array(decreases), np.array(errors))
+    return Path(np.array(chosen, dtype=np.intp), P[:, :m], np.array(decreases), np.array(errors), misses[:m])
 
 
-def smallest_within(errors: Array, n: int) -> int:
-    """How many rows to keep, of n: the fewest from which on no error exceeds the smallest by half a standard error.
+def smallest_within(misses: Array) -> int:
+    """How many rows to keep: the fewest from which on mean misses are within a quarter standard error of the smallest.
 
-    Not the first that comes so near: a curve of errors that dips by chance is not there yet. And not a whole standard
-    error: leave-one-out errors of rows that were chosen by all labels are a little optimistic where rows are few.
+    ``misses`` (m, n) are those of the path. The standard error is that of the mean difference to the smallest, row by
+    row. Squared residuals tell of few rows what their errors do not: three rows may leave no error, by luck.
     """
-    least, best = float(errors.min()), int(errors.argmin())
-    over = np.flatnonzero(errors[:best] > least + _NEAR * np.sqrt(least * (1 - least) / n))
+    means = misses.mean(axis=1)
+    best = int(means.argmin())
+    spread = (misses[:best] - misses[best]).std(axis=1) / np.sqrt(misses.shape[1])
+    over = np.flatnonzero(means[:best] > means[best] + _NEAR * spread)
     return 2 + int(over[-1]) if len(over) else 1
 
 

@@ -1,4 +1,4 @@
-"""Sparse oneLSM: the decrease of the objective by brute force, all rows kept, the rule of one standard error."""
+"""Sparse oneLSM: the decrease of the objective by brute force, all rows kept, the rule for how many."""
 
 import numpy as np
 import pytest
@@ -40,18 +40,20 @@ def test_every_step_takes_the_row_with_the_largest_decrease(gamma):
     assert np.allclose(sparse.coefficients(path, Y, gamma, 12), objective(K, Y, path.rows, gamma)[1], atol=1e-6)
 
 
-def test_the_curve_is_the_leave_one_out_error_of_the_chosen_rows():
+def test_the_curve_and_the_misses_are_the_leave_one_out_ones_of_the_chosen_rows():
     X, y = glass()
     Y, K = indicators(y, y.max() + 1), kernel_matrix(X, sigma=0.5)
     path = sparse.forward(K, Y, 0.1, 20)
     for m in (1, 7, 20):
         P = path.P[:, :m]
-        wrong = 0
+        wrong, misses = 0, []
         for i in range(len(y)):
             rest = np.delete(np.arange(len(y)), i)
             c = np.linalg.solve(P[rest].T @ P[rest] + 0.1 * np.eye(m), P[rest].T @ Y[rest])
             wrong += (P[i] @ c).argmax() != y[i]
+            misses.append(np.square(Y[i] - P[i] @ c).sum())
         assert path.errors[m - 1] == pytest.approx(wrong / len(y))
+        assert path.misses[m - 1] == pytest.approx(np.array(misses))
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "laplace", "polynomial"])
@@ -62,15 +64,38 @@ def test_with_all_rows_kept_it_is_onelsm(kernel):
     assert np.allclose(ours.decision_function(X), expected.decision_function(X), atol=1e-5)
 
 
-def test_it_keeps_the_fewest_rows_that_stay_within_half_a_standard_error():
-    errors = np.array([0.5, 0.22, 0.24, 0.215, 0.2, 0.3, 0.2])  # half a standard error of 100 rows: 0.02
-    assert sparse.smallest_within(errors, 100) == 4
-    assert sparse.smallest_within(errors, 10) == 2
-    assert sparse.smallest_within(errors, 10_000) == 5
-    assert sparse.smallest_within(np.array([0.1, 0.2]), 100) == 1
+def within(misses):
+    """The rule word by word: the fewest rows from which on all mean misses are near the smallest."""
+    n, best = misses.shape[1], int(np.argmin(misses.mean(axis=1)))
+    for m in range(1, best + 2):
+        differences = [misses[k] - misses[best] for k in range(m - 1, best + 1)]
+        if all(d.mean() <= 0.25 * d.std() / np.sqrt(n) for d in differences):
+            return m
+    raise AssertionError
+
+
+def test_it_keeps_the_fewest_rows_from_which_on_the_misses_stay_near_the_smallest():
+    rng = np.random.default_rng(0)
+    kept = []
+    for _ in range(200):
+        slope = rng.uniform(0, 0.3)
+        misses = (
+            np.exp(-slope * np.arange(12))[:, None] + rng.normal(scale=rng.uniform(0.1, 3), size=(12, 30)) ** 2
+        )
+        kept.append(sparse.smallest_within(misses))
+        assert kept[-1] == within(misses)
+    assert len(set(kept)) > 8
+    assert sparse.smallest_within(np.array([[1.0, 1.0], [2.0, 2.0]])) == 1
+    assert sparse.smallest_within(np.array([[1.0, 1.1], [2.0, 3.0], [1.0, 1.0]])) == 3
+
+
+def test_how_many_rows_are_kept_follows_from_the_curve():
     X, y = glass()
     machine = SparseLSM(sigma=0.5, gamma=0.1).fit(X, y)
-    assert len(machine.chosen_) == sparse.smallest_within(machine.curve_, len(X)) <= len(X) / 5
+    Y, K = indicators(y, y.max() + 1), kernel_matrix(X, sigma=0.5)
+    path = sparse.forward(K, Y, 0.1, len(X) // 5, patient=False)
+    assert np.array_equal(machine.curve_, path.errors)
+    assert len(machine.chosen_) == sparse.smallest_within(path.misses) <= len(X) / 5
     assert machine.X_fit_.shape == (len(machine.chosen_), 9)
     assert machine.facts(X, y)["share"] < 0.5
 
