@@ -153,14 +153,12 @@ def _inline(text: str) -> str:
 def _help(text: str) -> str:
     """Paragraphs of a help text; examples of commands as code."""
     paragraphs = []
-    for paragraph in inspect.cleandoc(text.replace("\b", "")).split("\n\n"):
-        flat = " ".join(paragraph.split())
-        found = re.match(r"Examples?:\s+(.*)", flat)
-        if found:
-            commands = re.split(r",\s+(?=mcls )|\s+\|\s+", found.group(1))
-            paragraphs.append(".. code-block:: sh\n\n" + "\n".join(f"   {command}" for command in commands))
+    for paragraph in text.split("\n\n"):
+        title, *commands = paragraph.split("\n")
+        if commands:  # of examples; all others are one line (mcls.cli.typer_app.flowed)
+            paragraphs.append(".. code-block:: sh\n\n" + "\n".join(f" {command}" for command in commands))
         else:
-            paragraphs.append(_inline(flat))
+            paragraphs.append(_inline(title))
     return "\n\n".join(paragraphs)
 
 

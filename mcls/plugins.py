@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from mcls.errors import McLsError
@@ -68,8 +68,20 @@ _registrars: dict[type, Callable[[Any], Any]] = {}
 def note(kind: str, name: str) -> None:
     """Called by every registry when something is registered: remembers the plug-in that does it, if one does."""
     origin = _current.get()
-    if origin is not None:
+    if origin is not None and not _is_ours():
         _origins[kind, name.lower()] = origin
+
+
+def _is_ours() -> bool:
+    """Whether it is a module of mcls that registers: one that a plug-in was the first to import.
+
+    The innermost module body under way says so. In another process the same module may be there already, and what is
+    ours must have the same origin, none, in both.
+    """
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_code.co_name != "<module>":
+        frame = frame.f_back
+    return frame is not None and str(frame.f_globals.get("__name__")).startswith("mcls.")
 
 
 def origin_of(kind: str, name: str) -> Origin | None:

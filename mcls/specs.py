@@ -71,6 +71,15 @@ def split_grid(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, An
     return {name: value for name, value in options.items() if name not in grid}, grid
 
 
+def split_list(value: Any) -> Any:
+    """Part ``nr+note*`` into a list of texts; what is no text, or has no plus, stays as it is.
+
+    >>> split_list("nr+note*"), split_list("nr")
+    (['nr', 'note*'], 'nr')
+    """
+    return value.split("+") if isinstance(value, str) and "+" in value else value
+
+
 def format_spec(name: str, options: Mapping[str, Any]) -> str:
     """Write a name with options back as ``parse_spec`` reads it.
 

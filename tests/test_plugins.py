@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -79,10 +80,32 @@ def test_the_examples_of_the_page(tmp_path, capsys):
         "[{name: hgb, options: {max_iter: 3}, grid: {max_leaf_nodes: 4}}, 'pca-logistic:logisticregression__C=1']"
     )
     assert call("run", lab(tmp_path, grid), "-j", 1, "--out", tmp_path / "out") == 0
-    assert load_dataset("digits", first=50).n == 50
+    assert load_dataset("handwriting", first=50).n == 50
     assert labelbooks.label_vectors("double", 3)[0, 0] == 2
     y = load_digits().target
     assert metrics.get_metric("worst-class")(y, y[None, :]) == [0.0]
+
+
+def test_what_a_plugin_is_the_first_to_import_is_not_its_own(tmp_path):
+    """In a process of its own, where the plug-in's first lines import the registries of mcls."""
+    text = """
+import numpy as np
+from mcls.evaluation.metrics import Metric
+from mcls.labelbooks import Labelbook
+import mcls
+mcls.register(Metric("none-right", lambda y, p, w=None: (p != y).all(axis=1) * 1.0, "smaller", "classes", "all wrong"))
+mcls.register(Labelbook("double", "twice the indicators", "none", lambda ell, counts: 2.0 * np.eye(ell)))
+"""
+    file, config = write(tmp_path, "mine.py", text), lab(tmp_path, "['voLSSVM:labelbook=double,gamma=1,sigma=1']")
+    config.write_text(config.read_text() + "metric: [error, none-right]\n")
+
+    def anew(*args):
+        command = [sys.executable, "-m", "mcls", *map(str, args), "--plugin", str(file)]
+        return subprocess.run(command, capture_output=True, check=True, encoding="utf-8").stdout
+
+    assert [line.split()[0] for line in anew("labelbooks").splitlines() if "mine.py" in line] == ["double"]
+    out = anew("run", config, "-j", 2, "--out", tmp_path / "out")
+    assert "2 cells computed, 0 reused, 0 failed" in out
 
 
 def test_the_page_on_machines_is_a_plugin_too(tmp_path, capsys):

@@ -67,6 +67,9 @@ def test_every_command_runs_in_the_order_of_the_page(checkout, monkeypatch):
         assert command[0] == "mcls", command
         code, out, err = call(*command[1:])
         assert code == 0, f"{shlex.join(command)}\n{out}\n{err}"
+        if command[1] == "fit":
+            (quoted,) = blocks("text")
+            assert quoted.strip() in out.splitlines()
         if command[1] == "init":
             in_a_hurry(checkout / "mine.yaml")
         assert "training error" not in out, line  # the example is judged on rows that the model has not seen

@@ -29,8 +29,9 @@ def compare(
         typer.Option(
             "--dataset",
             metavar="NAME",
-            help="A data set by name or a table as FILE.csv:target=COLUMN, header=false after a comma if it has "
-            "none; repeat for more (default: iris wine glass vowel yeast).",
+            help="A data set by name, or a table as FILE.csv:target=COLUMN, with further options after commas "
+            "(header=false, missing=impute, drop=COLUMN+COLUMN); repeat for more (default: iris wine glass vowel "
+            "yeast).",
             autocompletion=dataset_names_or_tables,
         ),
     ] = None,

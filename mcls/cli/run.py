@@ -46,7 +46,7 @@ def run(
     """Run an experiment; what is done already is kept, what failed is tried again.
 
     Results go to DIR/<name>/: cells/, summary.csv, summary.md, config.yaml as run, environment.json. A folder of
-    configs, or a file that lists some (suite: [a.yaml, b.yaml]), is run one after the other, with a leaderboard.
+    configs, or a file that lists some under the word suite, is run one after the other, with a leaderboard.
 
     Examples: mcls run iris -j 2, mcls run mine.yaml --dry-run, mcls run suite.yaml, mcls run mine.yaml --plugin mine.py
     """

@@ -4,6 +4,8 @@ told in one line.
 
 from __future__ import annotations
 
+import inspect
+import re
 from functools import cached_property
 from typing import Any
 
@@ -33,12 +35,48 @@ def _without_flag_types(params: list[Any]) -> list[Any]:
     return params
 
 
+def flowed(help_text: str) -> str:
+    """A help text of one line per paragraph, for a terminal of any width, and one per example.
+
+    Examples are told apart by commas before ``mcls``, or by a bar with three spaces on both sides.
+
+    >>> print(flowed("One line\\nand more.\\n\\nExamples: mcls a b, mcls c   |   mcls d | head"))
+    One line and more.
+    <BLANKLINE>
+    Examples:
+      mcls a b
+      mcls c
+      mcls d | head
+    """
+    paragraphs = []
+    for paragraph in inspect.cleandoc(help_text).split("\n\n"):
+        title, colon, examples = paragraph.partition(":")
+        if colon and title in ("Example", "Examples"):
+            commands = re.split(r"\s{3}\|\s{3}|,\s+(?=mcls )", examples.strip())
+            paragraphs.append("\n  ".join([f"{title}:", *(" ".join(command.split()) for command in commands)]))
+        else:
+            paragraphs.append(" ".join(paragraph.split()))
+    return "\n\n".join(paragraphs)
+
+
+def _with_flowed_help(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a command with its help and, below it, what was given to stand at the end."""
+    parts = [text for text in (settings.get("help"), settings.get("epilog")) if text]
+    return {**settings, "help": flowed("\n\n".join(map(inspect.cleandoc, parts))), "epilog": None}
+
+
 class _Command(TyperCommand):
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **_with_flowed_help(settings))
+
     def get_params(self, ctx: Any) -> list[Any]:
         return _without_flag_types(super().get_params(ctx))
 
 
 class _Group(TyperGroup):
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **_with_flowed_help(settings))
+
     def get_params(self, ctx: Any) -> list[Any]:
         return _without_flag_types(super().get_params(ctx))
 

@@ -1,7 +1,8 @@
 """What each column of a training table becomes: the encoder is learnt here, and what cannot be used is told at once.
 
-A column that **counts the rows** is refused unless the user keeps it: where a file is sorted, its row numbers give the
-class away, and no later table has them. So is a column with another text in nearly every row: a name or a remark.
+A column that **counts the rows** is refused unless the user keeps it: where a file is sorted, or was before its rows
+were shuffled or drawn, its row numbers give the class away, and no later table has them. So is a column with another
+text in nearly every row: a name or a remark.
 """
 
 from __future__ import annotations
@@ -47,9 +48,10 @@ from mcls.errors import McLsError
 Array = np.ndarray
 
 FEWEST_COUNTED = 10  # in fewer rows, evenly spaced numbers do not surprise
+EQUAL_PAIRS = 7  # of whole numbers that are all different, so many pairs would be equal by chance: 1 in a thousand
 OFTEN_MISSING = 0.05  # share of the rows from which on a feature tells that a value is missing
 _MISSES = "misses a value"
-_ELSEWHERE = "(drop: or keep: in a config, FILE.csv:drop=COLUMN in compare)"
+_ELSEWHERE = "(in a config drop: [a, b], in compare FILE.csv:drop=a+b, in Python drop=['a', 'b'], and so on)"
 
 
 def is_often(missing: int, n: int) -> bool:
@@ -136,7 +138,7 @@ def learn_from_facts(columns: Sequence[ColumnFacts], path: Any, rules: ColumnRul
         try:
             if len(columns) > 1 and column.name not in keep and _counts(column):
                 raise _Unusable(
-                    "counts the rows, which gives the class away where the file is sorted",
+                    "counts the rows, which gives the class away where the file is or was sorted",
                     f"use it with --keep {shlex.quote(column.name)}",
                 )
             made.append(_learn(column, rules, column.name in coded, decimal))
@@ -190,19 +192,32 @@ def _counts(column: ColumnFacts) -> bool:
 
 
 def counts_rows(column: Column) -> bool:
-    """Whether a column holds whole numbers that are all different, evenly spaced and in the order of the file.
+    """Whether a column numbers the rows: evenly in the order of the file, or in any order and with gaps.
+
+    In any order, whole numbers are row numbers where they are all different and so near each other that as many drawn
+    at random would repeat: n draws from m numbers have n(n − 1)/2m pairs of equal ones on average.
 
     >>> counts_rows(NumberColumn("id", np.arange(5.0, 25.0))), counts_rows(NumberColumn("x", np.arange(20.0) ** 2))
+    (True, False)
+    >>> shuffled = np.random.default_rng(0).permutation(60)[:40]  # some rows of a larger table
+    >>> counts_rows(NumberColumn("id", shuffled * 1.0)), counts_rows(NumberColumn("x", shuffled // 2 * 1.0))
     (True, False)
     """
     if isinstance(column, TextColumn) or len(column.values) < FEWEST_COUNTED:
         return False
-    first, second = column.values[:2].tolist()
+    values = column.values
+    first, second = values[:2].tolist()
     step = second - first
-    if step == 0 or not (first.is_integer() and step.is_integer()):
+    if not (first.is_integer() and step.is_integer()):
         return False
-    with np.errstate(over="ignore"):
-        return np.array_equal(column.values, first + step * np.arange(len(column.values)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        if step != 0 and np.array_equal(values, first + step * np.arange(len(values))):
+            return True
+        room = values.max() - values.min() + 1  # NaN where one is missing
+    n = len(values)
+    if not n * (n - 1) / 2 > EQUAL_PAIRS * room:
+        return False
+    return bool((values == np.floor(values)).all()) and len(np.unique(values)) == n
 
 
 def column_values(column: Column) -> Cells:
@@ -260,7 +275,7 @@ def _learn(column: ColumnFacts, rules: ColumnRules, coded: bool, decimal: str) -
         more = f", and in {column.gaps.rows - 1} more" if column.gaps.rows > 1 else ""
         raise _Unusable(
             f"{_MISSES}: {column.gaps.first}{more}",
-            "fill in what is missing with --missing impute (missing: impute in a config)",
+            "fill in what is missing with --missing impute",
         )
     if column.gaps is not None and column.gaps.rows == column.n:
         raise _Unusable("is empty")

@@ -32,19 +32,27 @@ def frame_cells(column: Iterable[Any]) -> Cells:
     return ["" if _is_gap(cell) else _text(cell) for cell in cells]
 
 
+class _Entry(TextCell):
+    """A cell of a data frame, whose rows are numbered from 0 and stand on no line."""
+
+    def __str__(self) -> str:
+        shown = self.text if len(self.text) <= 40 else f"{self.text[:40]}…"
+        return f"row {self.line} (the first is 0) has '{shown}'"
+
+
 def frame_column(name: str, column: Iterable[Any], as_text: bool = False) -> Column:
     """A column of a data frame as ``read_table`` would give it; lines are the numbers of its rows from 0."""
     cells = frame_cells(column)
     if isinstance(cells, np.ndarray) and not as_text:
         gaps = _gaps(np.isnan(cells))
         infinite = np.flatnonzero(np.isinf(cells))
-        odd = TextCell(int(infinite[0]), str(cells[infinite[0]])) if len(infinite) else None
+        odd = _Entry(int(infinite[0]), str(cells[infinite[0]])) if len(infinite) else None
         return NumberColumn(name, cells, gaps, odd)
     texts = _codes(cells) if isinstance(cells, np.ndarray) else [text.strip() for text in cells]
     missing = np.array([is_missing(text) for text in texts], dtype=bool)
     places: dict[str, int] = {}
     came = [-1 if gap else places.setdefault(text, len(places)) for text, gap in zip(texts, missing)]
-    first = next((TextCell(i, text) for i, text in enumerate(texts) if not missing[i]), None)
+    first = next((_Entry(i, text) for i, text in enumerate(texts) if not missing[i]), None)
     return text_column(name, np.array(came, dtype=np.int64), list(places), first, _gaps(missing))
 
 
@@ -55,7 +63,7 @@ def _codes(values: np.ndarray) -> list[str]:
 def _gaps(missing: np.ndarray) -> Gaps | None:
     if not missing.any():
         return None
-    return Gaps(int(missing.sum()), TextCell(int(missing.argmax()), ""))
+    return Gaps(int(missing.sum()), _Entry(int(missing.argmax()), ""))
 
 
 def _is_number(cell: Any) -> bool:

@@ -198,6 +198,7 @@ def open_parts(
         name: "text" if name in (*coded, label) or _is_text(types.get(name), holds[name]) else "number"
         for name in used
     }
+    notes = [*notes, *layout.notes]
     title = first.name if len(files) == 1 else f"{first.name} and {len(files) - 1} more"
     made = Parts(
         title, tuple(files), found, tuple(layout.names), kinds, label, group, weight, coded, layout.dropped, notes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -51,6 +51,7 @@ class Layout:
     names: list[str]
     dropped: list[str]
     seen: Seen
+    notes: list[str] = field(default_factory=list)
 
     @property
     def decimal(self) -> str:
@@ -151,15 +152,28 @@ def scan(
     elif n_rows == 0:
         raise McLsError(f"{path} has a header but no rows")
     names = head if has_header else [f"x{j}" for j in range(len(head))]
-    dropped = rules.dropped(names, path)
+    dropped, notes = rules.dropped(names, path), []
     for j, name in enumerate(names):
         if not name and name not in dropped:
-            raise McLsError(
-                f"{path}: column {j} has no name in the header; name it, or remove it if it counts rows"
-            )
-        if name in names[:j]:
+            notes.append(_left_out(path, j, names, target, empty=seen.n_missing[j] == n_rows))
+        if name and name in names[:j]:
             raise McLsError(f"{path}: the header names '{name}' twice; rename one of the two columns")
-    return Layout(form, has_header, names, dropped, seen)
+    return Layout(form, has_header, names, [*dropped, *[""] * bool(notes)], seen, notes)
+
+
+def _left_out(path: Path, j: int, names: Sequence[str], target: str | int, empty: bool) -> str:
+    """The note on a column without a name: that of the rows' names, or one that separators at line ends make.
+
+    Any other is refused, and so is one that is the class column by its index.
+    """
+    index = INDEX.fullmatch(str(target)) and target not in names
+    if (index and int(target) % len(names) == j) or (j > 0 and not empty):
+        raise McLsError(
+            f"{path}: column {j} has no name in the header; name it, or leave it out with --drop '', and say with "
+            "--target which column is the class"
+        )
+    why = "is empty" if empty else "names the rows, as R and pandas write it"
+    return f"column {j} has no name and {why}: it is left out"
 
 
 def _is_header(path: Path, head: Sequence[str], seen: Seen, n_rows: int, target: str | int) -> bool:
@@ -169,6 +183,9 @@ def _is_header(path: Path, head: Sequence[str], seen: Seen, n_rows: int, target:
         return True
     if counts_columns(head):
         return True
+    counted = head[0] == "" and seen.number[0] and not (seen.text[0] or seen.n_missing[0])
+    if counted and all(parse_number(cell) is None and not is_missing(cell) for cell in head[1:]):
+        return True  # names over texts, and no name over the numbers of the rows
     if not n_rows:
         return all(parse_number(cell) is None for cell in head)
     over_numbers = [cell for cell, number, text in zip(head, seen.number, seen.text) if number and not text]

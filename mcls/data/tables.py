@@ -183,7 +183,9 @@ def read_table(
     columns = _fill(path, layout, used, text, {j for j in used if layout.names[j] in coded})
     labels = columns.pop(label)
     assert isinstance(labels, TextColumn)
-    return ReadTable(list(columns.values()), as_classes(labels, layout.decimal), layout.dropped, form, notes)
+    return ReadTable(
+        list(columns.values()), as_classes(labels, layout.decimal), layout.dropped, form, [*notes, *layout.notes]
+    )
 
 
 def _fill(path: Path, layout: Layout, used: Sequence[int], text: set[int], coded: set[int]) -> dict[int, Column]:

@@ -2,8 +2,9 @@
 
 **Probabilities inside a search.** A metric that needs them gets softmax(tF) of the scores F of a fold, t the
 temperature that fits the scores of *other* folds at the same grid point: by default those of all the rows that the
-other folds test and this one does not; ``calibrators`` names other folds instead. No row takes part in the fit of the
-temperature by which it is judged, and no machine is fitted for it. With more than twenty folds (leaving one row out,
+other folds test and this one does not; ``calibrators`` names other folds instead, or none where the scores are
+logarithms of calibrated probabilities already (t = 1). No row takes part in the fit of the temperature by which it is
+judged, and no machine is fitted for it. With more than twenty folds (leaving one row out,
 for instance) the folds are dealt to twenty blocks, and the temperature of a block comes from the rows of the others.
 
 **Undefined values.** A metric is NaN where it is not defined on a fold (the area under the curve where a fold lacks a
@@ -60,8 +61,8 @@ class Scoring:
     weights : array (n,), optional
         Weights of the rows in every metric.
     calibrators : dict, optional
-        Fold → the folds whose test scores fit its temperature; only these folds are judged. By default all folds
-        are, each calibrated as the text above says.
+        Fold → the folds whose test scores fit its temperature, none for t = 1; only these folds are judged. By default
+        all folds are, each calibrated as the text above says.
     keep_scores : bool
         Whether what is judged comes with its scores.
     """
@@ -146,7 +147,9 @@ class Scoring:
         w = None if self.weights is None else self.weights[rows]
         found: dict[int, Array] = {}
         for at, folds in self._calibrating:
-            t = fit_temperatures(joined[:, at], self.y[rows[at]], None if w is None else w[at])
+            t = np.ones(len(joined))
+            if len(at):
+                t = fit_temperatures(joined[:, at], self.y[rows[at]], None if w is None else w[at])
             found |= {f: temperature_probabilities(every[f], t) for f in folds}
         return found
 
@@ -157,9 +160,10 @@ class Scoring:
             groups: dict[tuple[int, ...], list[int]] = {}
             for fold, by in calibrators.items():
                 groups.setdefault(tuple(sorted(by)), []).append(fold)
+            own_scores = groups.pop((), [])  # which need no temperature
             found = [(np.flatnonzero(np.isin(fold_of, by)), folds) for by, folds in groups.items()]
         else:
-            rows = np.concatenate(self.tests)
+            rows, own_scores = np.concatenate(self.tests), []
             block_of = np.arange(len(self.tests)) % min(_BLOCKS, len(self.tests))
             found = []
             for block in range(block_of.max() + 1):
@@ -172,7 +176,7 @@ class Scoring:
                 f"{names} needs probabilities, which are calibrated on the rows that other folds test: "
                 "give at least two folds that test different rows"
             )
-        return found
+        return [*found, (np.empty(0, dtype=np.intp), own_scores)] if own_scores else found
 
 
 def partition_calibrators(n_folds: int) -> dict[int, list[int]]:

@@ -273,6 +273,7 @@ class _Search:
         n_threads: int,
     ) -> Iterator[tuple[list[int], int, FoldScores]]:
         """The same for rows that need no transformer; ``which`` are the candidates of the points."""
+        self.machine.check_parameters()  # as every fit does, which then says so
         machine = self.machine.on_codes(self.classes.tolist())
         seen = [train if self.weights is None else train[self.weights[train] > 0] for train, _ in folds]
         present = [np.unique(self.codes[rows]) for rows in seen]

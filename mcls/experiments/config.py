@@ -21,7 +21,7 @@ from pydantic import (
 )
 
 from mcls.errors import McLsError, unknown_name
-from mcls.specs import format_options, format_spec, parse_spec, split_grid
+from mcls.specs import format_options, format_spec, parse_spec, split_grid, split_list
 
 if TYPE_CHECKING:
     from mcls.data.formats import ColumnRules, TableFormat
@@ -62,7 +62,8 @@ def _dataset_fields(value: Any) -> Any:
         return value
     name, options = parse_spec(value)
     if looks_like_table(name):
-        return {"path": name, **options}
+        lists = {field: split_list(options[field]) for field in _LISTS if field in options}
+        return {"path": name, **options, **lists}
     return {"name": name, "options": options} if options else {"name": name}
 
 
@@ -85,6 +86,10 @@ OF_TABLES = (
     *("target", "header", "delimiter", "decimal", "encoding"),
     *("drop", "keep", "categorical", "ordinal", "missing", "split_equal_rows", "group", "weight"),
 )
+
+
+#: Those that are lists of columns; on a command line plus signs stand between them.
+_LISTS = ("drop", "keep", "categorical", "ordinal")
 
 
 class DatasetEntry(_Strict):

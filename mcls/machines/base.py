@@ -65,6 +65,8 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
     takes_weights: ClassVar[bool] = False
     #: Whether a fitted machine has something to tell beside its error (see ``facts``).
     has_facts: ClassVar[bool] = False
+    #: Whether the scores of a sweep are logarithms of probabilities that each fit has calibrated by rows of its own.
+    calibrates_itself: ClassVar[bool] = False
 
     @classmethod
     @cache

@@ -30,6 +30,11 @@ class ForeignMachine:
         self.classifier = classifier
         self.with_scores = with_scores  # only where they are asked for: they cost a second prediction
 
+    @property
+    def calibrates_itself(self) -> bool:
+        """Whether a fit calibrates the probabilities by its own rows, as ``TableClassifier`` declares it."""
+        return bool(getattr(self.classifier, "calibrates_itself", False))
+
     def at(self, point: Point, present: Array, n_classes: int) -> ForeignMachine:
         """A copy with some parameters changed; it learns whatever classes it is given."""
         return ForeignMachine(clone(self.classifier).set_params(**point), self.with_scores)
@@ -45,15 +50,16 @@ class ForeignMachine:
     def _learn_and_score(self, X: Array, y: Array, n_classes: int, train: Array, test: Array, *w: Array) -> Array:
         """Scores (|test|, ℓ) of which the largest is that of the class that is predicted.
 
-        They are the classifier's decision function, or else the logarithms of its probabilities. Without either, or
-        where scores are not asked for: 1 for the predicted class, 0 for the others.
+        They are the classifier's decision function, or else the logarithms of its probabilities, and these alone where
+        it has calibrated them. Without either, or where scores are not asked for: 1 for the predicted class, 0 for the
+        others.
         """
         if "decision_function_shape" in self.classifier.get_params(deep=False):
             self.classifier.set_params(decision_function_shape="ovr")  # one score per class; predictions stay
         weights = {"sample_weight": w[0]} if w else {}
         fitted = self.classifier.fit(X[train], y, **weights)
         predicted = fitted.predict(X[test])
-        scores = _class_scores(fitted, X[test], n_classes) if self.with_scores else None
+        scores = _class_scores(fitted, X[test], n_classes, self.calibrates_itself) if self.with_scores else None
         if scores is None:
             return np.eye(n_classes)[predicted]
         rows = np.arange(len(test))
@@ -97,9 +103,10 @@ class ForeignMachine:
         return results
 
 
-def _class_scores(fitted: Any, X: Array, n_classes: int) -> Array | None:
-    """Scores (m, ℓ) of a fitted classifier, None where it has none."""
-    if (decide := getattr(fitted, "decision_function", None)) is not None:
+def _class_scores(fitted: Any, X: Array, n_classes: int, calibrated: bool = False) -> Array | None:
+    """Scores (m, ℓ) of a fitted classifier, None where it has none; where they are calibrated its probabilities."""
+    decide = None if calibrated else getattr(fitted, "decision_function", None)
+    if decide is not None:
         scores = np.array(decide(X), dtype=np.float64)
         scores = np.column_stack([-scores / 2, scores / 2]) if scores.ndim == 1 else scores
     elif (predict_proba := getattr(fitted, "predict_proba", None)) is not None:

@@ -104,7 +104,9 @@ class KernelMachine(WidthMixin, BaseMachine):
         return self._scores(A[np.ix_(test, train)])
 
     def _kernel(self, X: Array, Z: Array | None) -> Array:
-        return kernel_matrix(X, Z, kernel=self.kernel, sigma=self._width, degree=self.degree, coef0=self.coef0)
+        # Other kernels have no width, and a copy that was not fitted has none where the rows decide it.
+        sigma = self._width if isinstance(self.kernel, str) and self.kernel in RADIAL else 1.0
+        return kernel_matrix(X, Z, kernel=self.kernel, sigma=sigma, degree=self.degree, coef0=self.coef0)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mcls.files import without_html
-from mcls.models.describe import chosen_where, column_words
+from mcls.models.describe import NAMELESS, chosen_where, column_words
 from mcls.models.judging import show_error
 from mcls.models.table import TableModel
 
@@ -56,7 +56,11 @@ def model_card(model: TableModel, versions: Mapping[str, str], name: str) -> str
                 ["table", facts.file],
                 ["rows", str(facts.rows)],
                 ["fingerprint", facts.fingerprint],
-                *([["columns left out", ", ".join(facts.dropped)]] if facts.dropped else []),
+                *(
+                    [["columns left out", ", ".join(name or NAMELESS for name in facts.dropped)]]
+                    if facts.dropped
+                    else []
+                ),
             ],
         ),
         _table(["class", "rows"], [[label, str(count)] for label, count in facts.classes.items()]),

@@ -14,6 +14,7 @@ from mcls.models.outlined import is_ours
 from mcls.models.table import ModelFacts, TableModel
 
 _SHOWN = 12
+NAMELESS = "(no name)"  # how a column without one is shown
 
 
 def describe(model: Any, versions: Mapping[str, str]) -> list[list[str]]:
@@ -75,7 +76,7 @@ def _table_rows(model: TableModel) -> list[list[str]]:
         ["classes", f"{model.target}: " + _some([f"{name} ({count})" for name, count in facts.classes.items()])],
     ]
     if facts.dropped:
-        rows.append(["left out", _some(facts.dropped)])
+        rows.append(["left out", _some(name or NAMELESS for name in facts.dropped)])
     rows += [[f"column {column.name}", column_words(column)] for column in model.encoder.columns]
     sample = "" if facts.rows_searched == facts.rows else f" of the {facts.rows}"
     searched = f"{facts.folds} folds of {facts.rows_searched}{sample} rows, seed {facts.seed}"

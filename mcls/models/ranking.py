@@ -26,6 +26,7 @@ from mcls.models.selected import IN_PYTHON, Selection
 from mcls.models.selection import check_calibration, check_chance, check_metrics
 from mcls.models.training_rows import Say, TrainingRows
 from mcls.seeds import derive
+from mcls.solvers.remembered import solutions_remembered
 from mcls.specs import format_spec
 from mcls.threads import blas_threads
 
@@ -87,6 +88,7 @@ class Ranking:
         return f"{better} is better than {second if better == first else first} ({said})"
 
 
+@solutions_remembered()
 def rank(
     X: Any,
     y: Any,

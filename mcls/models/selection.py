@@ -25,10 +25,12 @@ from mcls.models.finishing import finish, judged_at_best
 from mcls.models.searching import CandidateSearch
 from mcls.models.selected import IN_PYTHON, Selection
 from mcls.models.training_rows import Say, TrainingRows
+from mcls.solvers.remembered import solutions_remembered
 
 Array = np.ndarray
 
 
+@solutions_remembered()
 def select(
     X: Any,
     y: Any,

@@ -127,8 +127,7 @@ def _check_names(model: TableModel, wanted: list[str], line: int, head: list[str
         raise McLsError(
             f"line {line} has '{figure[:40]}', so it is not a header; write one with the model's columns: {names}"
         )
-    if len(set(head)) != len(head):
-        twice = next(name for name in head if head.count(name) > 1)
+    if twice := next((name for name in head if name and head.count(name) > 1), None):
         raise McLsError(f"the header names '{twice}' twice; rename one of the two columns")
     model.require(head)
 

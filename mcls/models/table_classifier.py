@@ -108,6 +108,11 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
     missing: str = "refuse"
     strict: bool = False
 
+    @property
+    def calibrates_itself(self) -> bool:
+        """Whether a fit calibrates the probabilities by its out-of-fold scores: nobody else then has to."""
+        return self.calibration is not None
+
     def fit(self, X: Any, y: Any) -> TableClassifier:
         """Choose the parameters and fit.
 

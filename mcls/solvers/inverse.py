@@ -19,6 +19,7 @@ import numpy as np
 from mcls.solvers import lapack
 from mcls.solvers.linear import LARGEST_CONDITION, blocked_cholesky, invert_factor
 from mcls.solvers.pairs import Parts, left_out
+from mcls.solvers.remembered import remember
 from mcls.threads import spread
 
 Array = np.ndarray
@@ -68,6 +69,7 @@ def sweep(K: Array, Y: Array, tests: Sequence[Array], gammas: Sequence[float]) -
         if not_definite:
             continue
         u = lapack.dpotrs(L, Y[order], lower=1)[0]  # (n, r)
+        remember(gamma, u[place])
         smallest = min(_CANCELS, _DIGITS * np.finfo(float).eps * condition)
         X = invert_factor(L)
         if parts is not None and paired:

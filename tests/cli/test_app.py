@@ -30,6 +30,20 @@ def test_every_command_explains_itself_with_an_example(command, capsys):
     assert "<bool>" not in out  # a flag takes no value
 
 
+@pytest.mark.parametrize("command", list(commands(typer.main.get_command(app))), ids=" ".join)
+def test_the_help_fits_any_width_and_loses_no_word_to_markup(command, capsys, monkeypatch):
+    made = typer.main.get_command(app)
+    for name in command:
+        made = made.commands[name]
+    widest = max(made.help.split("\n"), key=len)  # a whole paragraph, which the terminal breaks where it ends
+    monkeypatch.setattr("typer.rich_utils.MAX_WIDTH", len(widest) + 10)
+    with pytest.raises(SystemExit):
+        main([*command, "--help"])
+    shown = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    for line in made.help.split("\n"):
+        assert line.strip() in shown
+
+
 @pytest.mark.parametrize("group", [[], ["data"]])
 def test_the_flags_of_a_group_show_no_type_either(group, capsys):
     with pytest.raises(SystemExit):

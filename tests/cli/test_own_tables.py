@@ -194,3 +194,22 @@ def test_a_config_and_a_comparison_take_the_same_options(place, tmp_path, monkey
         code, _, err = call("compare", "oneLSM", "ovA", "--dataset", f"orders.csv:target=urteil,{wrong}")
         assert code == 2
         assert complaint in err
+
+
+def test_what_pandas_and_excel_write_beside_the_columns_is_left_out_everywhere(tmp_path):
+    lines = ["a,b,kind", *(f"{i % 7},{i * i % 5},{'xyz'[i % 3]}" for i in range(30))]
+    for name, text in (
+        ("pandas.csv", "\n".join(f"{'' if i == 0 else i - 1},{line}" for i, line in enumerate(lines))),
+        ("excel.csv", "\n".join(f"{line},," for line in lines)),
+    ):
+        path, model = tmp_path / name, tmp_path / f"{name}.mcls"
+        path.write_text(text + "\n")
+        for more in ((), ("--budget", "60s")):  # in memory, and piece by piece
+            args = ("fit", path, "--target", "kind", *ONE_POINT, *more, "-o", model, "--force")
+            code, out, err = call(*args)
+            assert (code, "has no name" in err, "(2 of numbers, 0 of text)" in out) == (0, True, True)
+        assert "(no name)" in call("inspect", model)[1]
+        assert "columns left out | (no name)" in call("inspect", model, "--card", "-")[1]
+        assert call("evaluate", model, path)[0] == 0
+        code, out, err = call("predict", model, path)
+        assert (code, out.splitlines()[0]) == (0, text.splitlines()[0] + ",prediction")

@@ -24,6 +24,7 @@ KNOWN = {
     "balance": (625, 4, 3),
     "ecoli": (336, 7, 8),
     "thyroid": (215, 5, 3),
+    "digits": (1797, 64, 10),
     "usps": (9298, 256, 10),
     "usps-esl": (9298, 256, 10),
     "pavia-university": (42776, 103, 9),

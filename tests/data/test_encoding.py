@@ -55,6 +55,19 @@ def test_all_columns_that_cannot_be_used_are_told_at_once(table):
     assert load_encoded(table("id,name,gap,ok,kind\n" + rows), rules=ColumnRules(drop=["[ing]*"])).d == 1
 
 
+@pytest.mark.parametrize("gaps", [1, 3])
+def test_row_numbers_are_refused_in_any_order(table, gaps):
+    """What pandas writes of a sample of a sorted table: its index tells the class, whatever the order of the rows."""
+    index = np.sort(np.random.default_rng(0).permutation(60 * gaps)[:60])
+    order = np.random.default_rng(1).permutation(60)
+    rows = "".join(f"{index[i]},{i % 5},{'ab'[i // 30]}\n" for i in order)
+    with pytest.raises(McLsError, match=r"'index' counts the rows, which gives the class away .* --keep index"):
+        load_encoded(table("index,x,kind\n" + rows))
+    assert load_encoded(table("index,x,kind\n" + rows), rules=ColumnRules(keep=["index"])).d == 2
+    once_again = rows + rows.splitlines()[0] + "\n"
+    assert load_encoded(table("index,x,kind\n" + once_again)).d == 2
+
+
 def test_gaps_are_the_median_a_level_and_a_feature(table):
     encoder, X = learnt(table(GAPS), ColumnRules(missing="impute"))
     names = list(encoder.feature_names)

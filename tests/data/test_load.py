@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.io import loadmat, savemat
+from sklearn.datasets import load_digits
 
 from mcls.data import card_names, load_card, load_dataset
 from mcls.data.cache import RefusedError, put_in_cache
@@ -88,6 +89,13 @@ def test_a_damaged_archive_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
     for name in ("letter", "usps"):
         with pytest.raises(McLsError, match="cannot be read"):
             read_shipped(load_card(name))
+
+
+def test_the_digits_are_those_of_scikit_learn() -> None:
+    ours, theirs = load_dataset("digits"), load_digits()
+    np.testing.assert_array_equal(ours.X, theirs.data)
+    np.testing.assert_array_equal(ours.y, theirs.target)
+    assert ours.feature_names == tuple(theirs.feature_names)
 
 
 def test_a_set_that_must_be_fetched_says_how_to_help_oneself(cache: Path) -> None:

@@ -96,8 +96,30 @@ def test_what_pandas_writes_of_an_array(tmp_path: Path) -> None:
     data = load_table(tmp_path / "array.csv")
     np.testing.assert_array_equal(data.X, frame.to_numpy()[:, :2])
     frame.to_csv(tmp_path / "numbered.csv")
-    with pytest.raises(McLsError, match=r"column 0 has no name in the header; .* remove it if it counts rows"):
-        load_table(tmp_path / "numbered.csv")
+    numbered = load_table(tmp_path / "numbered.csv")
+    np.testing.assert_array_equal(numbered.X, data.X)
+    assert numbered.notes == ("column 0 has no name and names the rows, as R and pandas write it: it is left out",)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (",a,kind\n9,2,x\n4,3,y\n", "column 0 has no name and names the rows"),
+        ("a,kind,\n2,x,\n3,y,\n", "column 2 has no name and is empty"),
+        ("a,kind,,\n2,x,,\n3,y,,\n", "column 3 has no name and is empty"),
+        (",a,kind\nMazda,2,x\nFiat,3,y\n", "column 0 has no name and names the rows"),
+    ],
+)
+def test_a_column_without_a_name_that_tells_nothing_is_left_out(write, content: str, said: str) -> None:
+    data = load_table(write(content), target="kind")
+    assert (data.feature_names, data.X.tolist(), data.classes) == (("a",), [[2.0], [3.0]], ("x", "y"))
+    assert said in data.notes[-1]
+
+
+def test_names_over_texts_beside_row_numbers_are_a_header(write) -> None:
+    read = read_table(write(",treatment,sex,kind\n1,p,f,x\n2,q,m,y\n3,p,m,x\n"))
+    assert [column.name for column in read.columns] == ["treatment", "sex"]
+    assert read.labels.levels == ("x", "y")
 
 
 def test_digits_are_an_index_unless_a_header_has_that_name(write) -> None:
@@ -155,7 +177,8 @@ def test_the_separator_may_be_said(write) -> None:
         ("a,b,kind\n1,2,x\n2,inf,y\n", "column 'b' is not finite: the row at line 3 has 'inf'"),
         ("a,b,kind\n1,2,x\n2,1e999,y\n", "column 'b' is not finite"),
         ("a,a,kind\n1,2,x\n", "names 'a' twice"),
-        (",a,kind\n0,2,x\n1,3,y\n", "column 0 has no name"),
+        ("a,,kind\n0,2,x\n1,3,y\n", "column 1 has no name in the header; name it, or leave it out with --drop ''"),
+        ("a,kind,\n2,x,\n3,y,\n", "and say with --target which column is the class"),
         ("p,q,kind\nr,s,x\nt,u,y\n", "whether that row is a header: --header or --no-header"),
         ('a,kind\n1,"x\n2,y\n', "line 3: unexpected end of data"),
         ("a,kind\n1," + "x" * 200_000 + "\n", "line 2: field larger than field limit"),

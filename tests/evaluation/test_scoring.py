@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import log_loss
 from sklearn.model_selection import RepeatedStratifiedKFold
+from sklearn.naive_bayes import GaussianNB
 
 from mcls.data import load_dataset
 from mcls.errors import McLsError
@@ -158,3 +159,44 @@ def test_a_held_out_log_loss_is_calibrated_inside_the_training_rows(iris):
     rows = np.concatenate([fold[1] for fold in inner])
     P = softened(fold_scores(X, y, point, (train, test)), F, y[rows])
     assert result["metrics"]["log-loss"] == pytest.approx(log_loss(y[test], P))
+
+
+class OwnProbabilities(GaussianNB):
+    """Declares that its probabilities are calibrated; its decision function is misleading, and fits are counted."""
+
+    calibrates_itself = True
+    fits = 0
+
+    def fit(self, X, y, sample_weight=None):
+        type(self).fits += 1
+        return super().fit(X, y, sample_weight)
+
+    def decision_function(self, X):
+        return -self.predict_proba(X)
+
+
+def test_a_classifier_that_calibrates_itself_is_judged_by_its_probabilities_and_fitted_once(iris):
+    X, y = iris
+    task = Task(OwnProbabilities(), X, y, {}, scaling="none", metrics=read_metrics(["error", "log-loss"]))
+    found = protocols.nested(task, seed=0, folds=3, inner_folds=4)
+    assert OwnProbabilities.fits == 3
+    for k, (train, test) in enumerate(stratified_folds(y, 3, 0)):
+        fitted = GaussianNB().fit(X[train], y[train])
+        expected = log_loss(y[test], fitted.predict_proba(X[test]), labels=[0, 1, 2])
+        assert found["split_metrics"]["log-loss"][k] == pytest.approx(expected, rel=1e-9)
+        assert found["split_metrics"]["error"][k] == pytest.approx(np.mean(fitted.predict(X[test]) != y[test]))
+
+
+def test_inside_a_split_only_the_metric_that_chooses_is_judged(iris, monkeypatch):
+    X, y = iris
+    asked = []
+    whole = protocols.base.Task.search
+
+    def noted(task, *args, **settings):
+        asked.append([metric.name for metric in task.metrics])
+        return whole(task, *args, **settings)
+
+    monkeypatch.setattr(protocols.base.Task, "search", noted)
+    task = Task(OneLSM(), X, y, GRID, scaling="none", metrics=read_metrics(["balanced-error", "log-loss"]))
+    protocols.nested(task, seed=0, folds=3, inner_folds=3)
+    assert asked == [["balanced-error"], ["balanced-error", "log-loss"]] * 3

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from mcls import ELM, OneLSM, OvOLSM, SweepCV, VoLSSVM
+from mcls import ELM, RFM, OneLSM, OvOLSM, SweepCV, VoLSSVM
 from mcls.kernels import kernel_matrix
 from tests.evaluation.searches import CV, GRID, both, rows
 
@@ -159,6 +159,8 @@ def test_points_that_cannot_be_fitted_get_the_error_score():
         SweepCV(OneLSM(), {"gamma": [-1.0, 1.0]}, error_score="raise").fit(X, y)
     with pytest.raises(ValueError, match="Invalid parameter 'gama'"):
         SweepCV(OneLSM(), {"gama": [1.0]}).fit(X, y)
+    with pytest.raises(ValueError, match="unknown kernel 'linear'"):
+        SweepCV(RFM(kernel="linear"), {"gamma": [1.0]}, error_score="raise").fit(X, y)
 
 
 def test_a_fold_without_some_class_is_judged_as_grid_search_judges_it():

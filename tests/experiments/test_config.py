@@ -35,6 +35,7 @@ datasets:
   - {name: iris, options: {sample: 60, seed: 1}}
   - {path: my.csv, target: kind}
   - sub/other.tsv:target=3,header=false
+  - third.csv:drop=nr+note*,categorical=site,ordinal=size=S<M<L
 machines:
   - oneLSM
   - voLSSVM:labelbook=pm1,bias=true
@@ -44,8 +45,16 @@ machines:
     grid: {gamma: 2^-2..2^2, sigma: 1}
 """
     )
-    assert [d.label for d in config.datasets] == ["vowel:rows=all", "iris:sample=60,seed=1", "my", "other"]
-    assert [(d.target, d.header) for d in config.datasets[2:]] == [("kind", None), (3, False)]
+    assert [d.label for d in config.datasets] == [
+        "vowel:rows=all",
+        "iris:sample=60,seed=1",
+        "my",
+        "other",
+        "third",
+    ]
+    assert [(d.target, d.header) for d in config.datasets[2:]] == [("kind", None), (3, False), (-1, None)]
+    third = config.datasets[4]
+    assert (third.drop, third.categorical, third.ordinal) == (["nr", "note*"], ["site"], ["size=S<M<L"])
     assert config.machines[1].variants() == [{"labelbook": "pm1", "bias": True}]
     assert [v["labelbook"] for v in config.machines[2].variants()] == ["indicators", "alignment"]
 

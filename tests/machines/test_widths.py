@@ -106,6 +106,13 @@ def test_a_given_kernel_has_no_width(wine):
     assert not hasattr(machine, "sigma_")
 
 
+def test_a_kernel_without_a_width_is_calibrated_with_weights_of_named_classes(wine):
+    X, y = wine
+    settings = {"kernel": "linear", "class_weight": {y[0]: 2.0}, "calibration": "temperature"}
+    found = [mcls.OneLSM(sigma=sigma, **settings).fit(X, y).predict_proba(X) for sigma in ("scale", 1.0)]
+    np.testing.assert_array_equal(*found)
+
+
 def test_experiments_take_1_where_they_say_nothing():
     assert get_machine("oneLSM").create().sigma == get_machine("oneLSM").defaults["sigma"] == 1.0
     assert get_machine("oneLSM").create(sigma="scale").sigma == "scale"

@@ -8,13 +8,20 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from sklearn.base import clone
+from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mcls
 from mcls import TableClassifier
+from mcls.data import load_dataset
 from mcls.data.formats import ColumnRules
 from mcls.errors import McLsError
+from mcls.evaluation import protocols
+from mcls.evaluation.folds import stratified_folds
+from mcls.evaluation.metrics import read_metrics
+from mcls.evaluation.task import Task
 from mcls.models.fitting import fit_table
 from mcls.resources import datasets_dir
 
@@ -72,7 +79,9 @@ def test_the_model_of_the_command_line(frame, tmp_path):
 def test_what_is_refused(frame):
     X, y = frame.drop(columns="kind"), frame["kind"]
     with pytest.raises(
-        McLsError, match=r"2 columns cannot be learnt from: 'x' misses a value: .* --missing impute"
+        McLsError,
+        match=r"2 columns cannot be learnt from: 'x' misses a value: row \d+ \(the first is 0\) has ''"
+        r".* --missing impute .* in Python drop=",
     ):
         TableClassifier(POINT).fit(X, y)
     for options, complaint in (
@@ -108,3 +117,15 @@ def test_numbers_as_an_array_or_a_frame_are_one(tmp_path):
     X, y = iris.drop(columns="class"), iris["class"]
     a, b = TableClassifier(POINT, folds=3).fit(X, y), TableClassifier(POINT, folds=3).fit(X.to_numpy(), y)
     assert np.array_equal(a.decision_function(X), b.decision_function(X.to_numpy()))
+
+
+def test_its_calibrated_probabilities_judge_it_in_an_experiment():
+    data = load_dataset("iris")
+    X, y = data.X[::2], data.y[::2]
+    machine = TableClassifier("oneLSM", folds=3, groups=None)
+    task = Task(machine, X, y, {}, scaling="none", metrics=read_metrics(["error", "log-loss"]))
+    found = protocols.nested(task, seed=0, folds=3, inner_folds=3)
+    for k, (train, test) in enumerate(stratified_folds(y, 3, 0)):
+        P = clone(machine).fit(X[train], y[train]).predict_proba(X[test])
+        assert found["split_metrics"]["log-loss"][k] == pytest.approx(log_loss(y[test], P, labels=[0, 1, 2]))
+    assert not TableClassifier(calibration=None).calibrates_itself

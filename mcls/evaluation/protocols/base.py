@@ -35,6 +35,7 @@ from mcls.evaluation.grid_result import GridResult
 from mcls.evaluation.metrics import ERROR
 from mcls.evaluation.scoring import mean_over_folds
 from mcls.evaluation.task import Task
+from mcls.machines.foreign import as_machine
 from mcls.seeds import derive
 from mcls.terminal import counted
 
@@ -249,7 +250,12 @@ def choose_and_judge(task: Task, X: Array, split: Fold, inner_folds: Any, seed: 
 
 
 def inner_search(task: Task, X: Array, rows: Array, inner_folds: Any, seed: int) -> GridResult:
-    """A grid search on some rows alone; its best point is the one that the task settles on."""
+    """A grid search on some rows alone; its best point is the one that the task settles on.
+
+    It judges by the metric that chooses alone: nobody looks at the others there, and some cost a fit of a temperature
+    at every point.
+    """
+    task = replace(task, metrics=task.metrics[:1])
     found = task.search(X, _inner(task, rows, inner_folds, seed), rows=rows, keep_scores=task.near > 0)
     if not task.near:
         return found
@@ -263,10 +269,12 @@ def judge_split(task: Task, X: Array, split: Fold, inner_folds: Any, seed: int, 
     """Judge every point, or the one that is given, on the test rows of a split.
 
     Where a metric needs probabilities, their temperature comes from the scores of the training rows out of the inner
-    folds: the test rows take no part in it.
+    folds: the test rows take no part in it. A classifier that calibrates itself needs none, and no fit inside.
     """
     if not task.needs_probabilities:
         return task.search(X, [split], at=at)
+    if as_machine(task.estimator).calibrates_itself:
+        return task.search(X, [split], at=at, calibrators={0: []})
     train = split[0]
     inner = [(train[a], train[b]) for a, b in _inner(task, train, inner_folds, seed)]
     return task.search(X, [split, *inner], at=at, calibrators={0: range(1, len(inner) + 1)})
