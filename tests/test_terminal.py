@@ -195,7 +195,7 @@ HOSTILE = "x\x1b]0;mine\x07\x1b[2J"
 def test_file_names_cannot_write_to_the_terminal(command, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     table, model, config = f"{HOSTILE}.csv", f"{HOSTILE}.mcls", f"{HOSTILE}.yaml"
-    Path(table).write_text("u,v,kind\n" + "".join(f"{i % 5},{i * 7 % 24},{'ab'[i % 2]}\n" for i in range(24)))
+    Path(table).write_text("u,v,kind\n" + "".join(f"{i % 5},{i * 7 % 24 / 2},{'ab'[i % 2]}\n" for i in range(24)))
     machine = ["--machine", "oneLSM:gamma=1,sigma=1", "--folds", "2"]
     Path(config).write_text(
         f"name: lab\ndatasets: [{{path: {json.dumps(table)}}}]\nmachines: oneLSM\nfolds: 2\n"

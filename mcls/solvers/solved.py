@@ -201,8 +201,10 @@ def solve_each(blocks: Array, right: Array, definite: bool) -> Array:
     if not definite or not blocks.shape[-1]:
         try:
             return np.linalg.solve(blocks, right)
-        except np.linalg.LinAlgError:  # singular to the last digit
-            return np.full(right.shape, np.nan)
+        except np.linalg.LinAlgError:  # one of them is singular to the last digit
+            if blocks.ndim == 2:
+                return np.full(right.shape, np.nan)
+            return np.array([solve_each(A, R, definite) for A, R in zip(blocks, right, strict=True)])
     s = blocks.shape[-1]
     if s <= STACKED_UP_TO and blocks.size > _MANY_STEPS * s**3:
         return solve_stacked(blocks, right)

@@ -91,7 +91,7 @@ def test_verify_prints_ok_for_each(mcls, cache: Path) -> None:
     lines = out.splitlines()
     assert "iris: ok (shipped)" in lines
     assert "artificial-4: ok (generated)" in lines
-    assert len(lines) == 17
+    assert len(lines) == 18
 
 
 def test_verify_fails_on_a_changed_table(

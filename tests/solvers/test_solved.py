@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from mcls.solvers.solved import solve_each
 from mcls.solvers.spectrum import Spectrum
 
 
@@ -17,3 +18,10 @@ def test_what_loses_its_digits_is_nan():
     e = solved.left_out(np.array([[0], [1]]))
     assert np.isnan(e[0, 0]).all()
     assert np.allclose(e[0, 1], 1 / 3)  # 1 − A₁₀/A₀₀ with the shift
+
+
+def test_a_singular_system_leaves_the_others_their_solution():
+    blocks = np.array([[[0.0]], [[2.0]], [[-4.0]]])
+    found = solve_each(blocks, np.ones((3, 1, 1)), definite=False)
+    assert np.isnan(found[0]).all()
+    assert found[1:].ravel().tolist() == [0.5, -0.25]
