@@ -133,7 +133,15 @@ def compare(
             raise McLsError(
                 "--from compares what an experiment has: leave out --dataset, --costs, --fresh and the tests of 5x2cv"
             )
-        _print_stored(compare_stored(from_, machines, metric=metric, **wanted), alpha, csv)
+        found = compare_stored(from_, machines, metric=metric, **wanted)
+        if not found.pairs:
+            raise McLsError("no data set has all cells of two machines: run the experiment to its end first")
+        if as_json:
+            from mcls.cli.documents import print_json, stored_content
+
+            print_json("compare-stored", stored_content(found))
+        else:
+            _print_stored(found, alpha, csv)
         return
     if (metric.lower() == "cost") != (costs is not None):
         raise McLsError("--metric cost and --costs COSTS.csv go together: give both or neither")
@@ -148,10 +156,13 @@ def compare(
     tests = [name for name, wanted in (("f", ftest), ("t", ttest), ("mcnemar", mcnemar)) if wanted]
     titles, result = experiment.titles, experiment.ranking()
     many, paired = len(titles) > 2, result is None or bool(tests)
+    further = None
+    if rope is not None or permutations is not None:
+        further = compare_planned(experiment.plan, experiment.store, metric=experiment.metric.name, **wanted)
     if as_json:
         from mcls.cli.documents import comparison_content, print_json
 
-        print_json("compare", comparison_content(experiment))
+        print_json("compare", comparison_content(experiment, further))
         print_failures(outcome)
         raise typer.Exit(0 if outcome.ok else 1)
     if many and not (csv and paired):
@@ -173,10 +184,8 @@ def compare(
             used = " and ".join(TESTS[test][0] for test in tests or ["f"])
             level = f"{used} at level {alpha:g}" + (" for each pair alone" if many else "")
             print_table(f"5x2cv, {experiment.unit}, {level}", columns, rows)
-    if rope is not None or permutations is not None:
-        _print_stored(
-            compare_planned(experiment.plan, experiment.store, metric=experiment.metric.name, **wanted), alpha, csv
-        )
+    if further is not None and further.pairs:  # there are none where cells have failed
+        _print_stored(further, alpha, csv)
     echo(f"see {experiment.folder / 'summary.csv'}", err=True)
     if result is not None:
         echo(f"ranks and Friedman's test: see {experiment.folder / 'ranking.csv'}", err=True)
@@ -192,12 +201,9 @@ def compare(
 
 def _print_stored(found: StoredComparison, alpha: float, csv: bool) -> None:
     from mcls.cli.printing import print_csv, print_table
-    from mcls.errors import McLsError
     from mcls.experiments.compare import ranking_words
     from mcls.experiments.stored import stored_tables
 
-    if not found.pairs:
-        raise McLsError("no data set has all cells of two machines: run the experiment to its end first")
     for title, columns, rows in stored_tables(found, alpha):
         if csv:
             print_csv(columns, rows)

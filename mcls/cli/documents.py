@@ -9,10 +9,14 @@ import json
 import math
 import sys
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mcls.evaluation.resampling_tests import Effect
+    from mcls.evaluation.statistics import FriedmanResult
     from mcls.experiments.compare import Comparison, Pair
+    from mcls.experiments.stored import StoredComparison
     from mcls.models.fitting import Fitted
     from mcls.models.judging import Confusion
     from mcls.models.table import TableModel
@@ -95,18 +99,9 @@ def fit_content(fitted: Fitted, path: Any) -> dict[str, Any]:
     }
 
 
-def comparison_content(experiment: Comparison) -> dict[str, Any]:
-    """What ``mcls compare`` found: errors in percent, or the values of another metric."""
+def comparison_content(experiment: Comparison, further: StoredComparison | None = None) -> dict[str, Any]:
+    """What ``mcls compare`` found: errors in percent or values of another metric, and further tests of the pairs."""
     names, table = experiment.values()
-    result = experiment.ranking()
-    ranking = None
-    if result is not None:
-        ranking = {
-            "average_ranks": list(result.ranks),
-            "chi2": result.chi2,
-            "p": result.p,
-            "critical_difference": result.critical_difference,
-        }
     return {
         "machines": [{"name": label, "tuned": label == title} for label, title in experiment.titles.items()],
         "datasets": list(names),
@@ -114,9 +109,63 @@ def comparison_content(experiment: Comparison) -> dict[str, Any]:
         "errors": table,
         "alpha": experiment.alpha,
         "pairs": [_pair_content(pair, experiment.alpha) for pair in experiment.pairs()],
-        "ranking": ranking,
+        "ranking": _ranking_content(experiment.ranking()),
+        "further": None if further is None else stored_content(further),
         "folder": str(experiment.folder),
     }
+
+
+def _ranking_content(result: FriedmanResult | None) -> dict[str, Any] | None:
+    if result is None:
+        return None
+    return {
+        "average_ranks": list(result.ranks),
+        "chi2": result.chi2,
+        "p": result.p,
+        "critical_difference": result.critical_difference,
+    }
+
+
+def stored_content(found: StoredComparison) -> dict[str, Any]:
+    """What ``mcls compare --from`` found: values of the metric, every pair, and the tests over data sets."""
+    pairs = [
+        {
+            **{
+                "dataset": pair.dataset,
+                "a": pair.a,
+                "b": pair.b,
+                "value_a": pair.value_a,
+                "value_b": pair.value_b,
+            },
+            "f": None if pair.ftest is None or pair.ftest.undefined else pair.ftest.p,
+            "corrected_t": _effect_content(pair.corrected),
+            "posterior": asdict(pair.posterior),
+            "permutation": None if pair.permutation is None else pair.permutation.p,
+        }
+        for pair in found.pairs
+    ]
+    place = {name: i for i, name in enumerate(found.machines)}
+    over = [
+        {
+            **{"a": a, "b": b, "wilcoxon": _effect_content(test), "posterior": asdict(chance)},
+            "holm": None if found.holm is None else found.holm[place[a], place[b]],
+        }
+        for a, b, test, chance in found.over
+    ]
+    return {
+        "machines": found.machines,
+        "datasets": found.datasets,
+        "metric": found.metric.name,
+        "values": found.table,
+        "pairs": pairs,
+        "over_datasets": over,
+        "ranking": _ranking_content(found.ranks),
+    }
+
+
+def _effect_content(of: Effect) -> dict[str, Any]:
+    p = None if of.undefined else of.p
+    return {"difference": of.difference, "low": of.low, "high": of.high, "level": of.level, "p": p}
 
 
 def _pair_content(pair: Pair, alpha: float) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from mcls.resources import datasets_dir
 from ..command import call
 
 IRIS = datasets_dir() / "iris.csv"
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "json.md").read_text(encoding="utf-8")
+TOP = Path(__file__).resolve().parents[2]
+PAGE = (TOP / "docs" / "json.md").read_text(encoding="utf-8")
 KEYS = {
     line.split("`")[1]: re.findall(r"`(\w+)`", line.split("|")[2].split("(")[0])
     for line in PAGE.splitlines()
@@ -33,7 +34,7 @@ def folder(tmp_path_factory):
 
 
 def test_the_page_lists_every_kind():
-    assert len(KEYS) == 8
+    assert len(KEYS) == 9
 
 
 @pytest.mark.parametrize(
@@ -46,6 +47,7 @@ def test_the_page_lists_every_kind():
             "mcls.compare/1",
             ["compare", "oneLSM:gamma=1,sigma=1", "ovA:gamma=1,sigma=1", "--dataset", "iris", "-j", "1"],
         ),
+        ("mcls.compare-stored/1", ["compare", "--from", TOP / "results" / "beyond"]),
         ("mcls.data/1", ["data", "list"]),
         ("mcls.data/1", ["data", "show", "vowel"]),
         ("mcls.machines/1", ["machines"]),
@@ -70,6 +72,19 @@ def test_a_document_has_the_keys_of_the_page(folder, monkeypatch, schema, comman
         assert document["mistakes"] == sum(map(sum, document["confusion"]["counts"])) - sum(
             document["confusion"]["counts"][i][i] for i in range(3)
         )
+
+
+def test_a_comparison_holds_its_further_tests(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    machines = ("oneLSM:gamma=1,sigma=1", "ovA:gamma=1,sigma=1")
+    code, out, err = call(
+        "compare", *machines, "--dataset", "iris", "-j", "1", "--rope", "0.01", "--permutations", "20", "--json"
+    )
+    assert code == 0, err
+    (pair,) = json.loads(out)["further"]["pairs"]
+    assert pair["corrected_t"]["difference"] == 0  # oneLSM and ovA are the same machine
+    assert pair["posterior"]["equivalent"] == 1
+    assert pair["permutation"] == 1
 
 
 @pytest.mark.parametrize(
