@@ -202,7 +202,7 @@ def _other_text(start: bytes) -> str | None:
 
 
 _OTHER_TEXTS = (
-    (re.compile(rb"(?i)\s*(?:%.*\s*)*@relation\b"),
+    (re.compile(rb"(?i)\s*+(?:%.*+\s*+)*+@relation\b"),
      "an ARFF file, as Weka and KEEL have; put the names of its @attribute lines into one line, separated by commas, "
      "above the rows that follow @data, and give a file of these"),
     (re.compile(rb"(?i)\s*<(?:!doctype|html|\?xml)"), "a web page or XML, not a table; a table is a CSV or TSV file"),
