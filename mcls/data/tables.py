@@ -130,6 +130,22 @@ def check_classes(classes: Sequence[str], rows: int, column: str, path: Path | s
         )
 
 
+def alike_notes(classes: Sequence[str]) -> list[str]:
+    """A note on classes that differ in capitals or spaces alone: most likely somebody typed one in two ways.
+
+    >>> alike_notes(["No", "Yes", "no", "yes", "yes ?"])
+    ["classes that differ in capitals or spaces alone: 'No' and 'no', 'Yes' and 'yes'; are they meant to be the same?"]
+    """
+    ways: dict[str, list[str]] = {}
+    for name in classes:
+        ways.setdefault("".join(name.casefold().split()), []).append(f"'{name}'")
+    several = [" and ".join(names) for names in ways.values() if len(names) > 1]
+    if not several:
+        return []
+    shown = ", ".join(several[:3]) + (", …" if len(several) > 3 else "")
+    return [f"classes that differ in capitals or spaces alone: {shown}; are they meant to be the same?"]
+
+
 def numbers(columns: Sequence[Column], path: Path | str) -> NDArray[np.float64]:
     """Stack columns to X (n, d); the first column of text, or with a gap, is an error that shows the cell."""
     if gaps := [(column.gaps.first, column.name) for column in columns if column.gaps is not None]:

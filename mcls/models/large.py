@@ -28,7 +28,7 @@ from mcls.data.encoding import learn_from_facts, learning_notes
 from mcls.data.formats import ColumnRules, TableFormat
 from mcls.data.parts import Parts, Piece, open_parts
 from mcls.data.statistics import Classes, Counts, column_facts, count_piece, find_classes, merge_pieces
-from mcls.data.tables import Column, NumberColumn, text_column
+from mcls.data.tables import Column, NumberColumn, alike_notes, text_column
 from mcls.errors import McLsError
 from mcls.evaluation.folds import EQUAL_ROWS
 from mcls.evaluation.grid import OnStep
@@ -177,7 +177,7 @@ class _Fit:
         names, place = np.unique(found.names, return_inverse=True)
         rows = np.bincount(place, found.rows, minlength=len(names)).astype(np.int64)
         classes = Classes(tuple(names.tolist()), rows, {t: int(place[c]) for t, c in found.codes.items()})
-        notes = [*parts.notes, *learning_notes(encoder)]
+        notes = [*parts.notes, *learning_notes(encoder), *alike_notes(classes.names)]
         if any(facts.gaps is not None for facts in column_facts(counts, parts.features)):
             notes.append(f"missing numbers are filled in with the median of a sample of {len(counts.keys)} rows")
         job = self._job(parts, encoder, classes)

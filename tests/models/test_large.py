@@ -139,6 +139,12 @@ def test_the_sample_is_not_the_table(table, monkeypatch):
     assert made.confusion.n == 940
 
 
+def test_classes_that_somebody_typed_in_two_ways_are_told(tmp_path):
+    made_up().replace({"kind": {"10": "Red", "9": "red"}}).to_csv(tmp_path / "t.csv", index=False)
+    notes = fit(tmp_path / "t.csv").model.facts.notes
+    assert any("capitals or spaces alone: 'Red' and 'red'" in note for note in notes)
+
+
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
