@@ -266,7 +266,9 @@ class _Fit:
         sums = self._sums(job, kernel, Z, at)
         if self.on_step is not None:
             self.on_step("solving", 0, None)
-        whole, folds = (f(sums, L, gammas, CORES) for f in (whole_coefficients, fold_coefficients))
+        # In the order in which they are read back: it decides the last digits of products, and the bytes of a model.
+        solved = (f(sums, L, gammas, CORES) for f in (whole_coefficients, fold_coefficients))
+        whole, folds = map(np.ascontiguousarray, solved)
         N = sums.N
         del sums
         scorer = Scorer(kernel, Z, folds, N.sum(axis=0) - N, machine)

@@ -129,7 +129,7 @@ def test_another_file_of_that_name_is_left_alone(tmp_path, how):
 def test_an_interrupted_fit_goes_on_and_ends_in_the_same_bytes(table, tmp_path, monkeypatch):
     whole = dump(fit(table).model)
     at = tmp_path / "m.mcls.passes"
-    for stop in ("sum_piece", "score_piece"):
+    for stop in ("sum_piece", "score_piece", "PassResults"):
         with monkeypatch.context() as broken:
             broken.setattr(large, stop, lambda *a: (_ for _ in ()).throw(KeyboardInterrupt))
             with pytest.raises(KeyboardInterrupt):
