@@ -211,7 +211,7 @@ def fit(
     Example: mcls fit flowers.csv --target species -o flowers.mcls
     """
     from mcls.cli.documents import fit_content, print_json
-    from mcls.cli.evaluate import evaluation_content, show_evaluation
+    from mcls.cli.evaluate import evaluation_content, print_evaluation
     from mcls.cli.fitted import print_fitted
     from mcls.cli.outputs import STANDARD_OUTPUT, beside, check_output, interruptible, open_output
     from mcls.cli.printing import print_note
@@ -222,7 +222,6 @@ def fit(
     from mcls.files import require_file
     from mcls.models.budget import read_bytes, read_seconds
     from mcls.models.fitting import fit_table
-    from mcls.models.judging import show_metrics
     from mcls.models.saving import dump
     from mcls.models.skops_files import is_skops
     from mcls.models.streaming import judge_table
@@ -299,8 +298,7 @@ def fit(
             return
         print_fitted(fitted, automatic_grid=grid == "auto")
         if test is not None and judged is not None:
-            echo(show_evaluation(fitted.model, test, judged, unnamed))
-            echo(show_metrics({name: value for name, value in judged.metrics().items() if name != "error"}))
+            print_evaluation(fitted.model, test, judged, unnamed)
         echo(f"model written to {output}")
 
 
