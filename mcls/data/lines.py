@@ -68,6 +68,11 @@ def sniff(path: Path | str, given: TableFormat | None = None) -> Sniffed:
     return Sniffed(form, notes)
 
 
+def is_text(path: Path | str, form: TableFormat | None = None) -> bool:
+    """Whether a table is written as text, and not as Parquet or Feather; what is no table at all is refused."""
+    return _arrow_kind(_start(Path(path), form or TableFormat())) is None
+
+
 def table_rows(path: Path | str, form: TableFormat | None = None) -> Rows:
     """Yield (line number, cells without white space around them), blank lines left out."""
     path = Path(path)
