@@ -60,7 +60,9 @@ def _column(value: Any) -> Any:
 
 
 ColumnName = Annotated[Name, BeforeValidator(_column)]
-Columns = Annotated[list[ColumnName], BeforeValidator(lambda value: _listed(_column(value))), Field(min_length=1)]
+#: A column without a name is ''.
+_AnyColumn = Annotated[str, Field(max_length=200), BeforeValidator(_column)]
+Columns = Annotated[list[_AnyColumn], BeforeValidator(lambda value: _listed(_column(value))), Field(min_length=1)]
 
 
 def _dataset_fields(value: Any) -> Any:
