@@ -259,6 +259,23 @@ def column_facts(counts: Counts, names: Sequence[str]) -> list[ColumnFacts]:
     return made
 
 
+def check_roles(counts: Counts, parts: Parts) -> None:
+    """Refuse groups and weights of rows that are missing, or are none, as ``mcls.data.roles`` does in memory."""
+    for role, name in (("group", parts.group), ("weight", parts.weight)):
+        if name is None:
+            continue
+        of, title = counts.columns[name], parts.title
+        what = f"{title}: column '{name}'"
+        if of.first_missing is not None:
+            raise McLsError(f"{title}: the {role} of a row is missing in column '{name}': {of.first_missing}")
+        if role == "weight" and isinstance(of, Texts):
+            raise McLsError(f"{what} must hold weights, which are numbers; {of.first}")
+        if role == "weight" and isinstance(of, Numbers) and of.high == 0 == of.low and of.infinite is None:
+            raise McLsError(f"{what}: every weight is zero: there is no row to learn from")
+        if role == "group" and (len(of.levels) == 1 if isinstance(of, Texts) else of.low == of.high):
+            raise McLsError(f"{what} holds one group only; cross-validation needs at least two")
+
+
 class Classes(NamedTuple):
     """The classes of a table: their names, the rows of each, and the code of every text of the class column."""
 

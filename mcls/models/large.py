@@ -27,7 +27,15 @@ from mcls.data.encoder import Encoder
 from mcls.data.encoding import learn_from_facts, learning_notes
 from mcls.data.formats import ColumnRules, TableFormat
 from mcls.data.parts import Parts, Piece, open_parts
-from mcls.data.statistics import Classes, Counts, column_facts, count_piece, find_classes, merge_pieces
+from mcls.data.statistics import (
+    Classes,
+    Counts,
+    check_roles,
+    column_facts,
+    count_piece,
+    find_classes,
+    merge_pieces,
+)
 from mcls.data.tables import Column, NumberColumn, alike_notes, text_column
 from mcls.errors import McLsError
 from mcls.evaluation.folds import EQUAL_ROWS
@@ -169,10 +177,9 @@ class _Fit:
                 parts = parts.with_text(odd.column)
 
     def _keep(self, parts: Parts, counts: Counts) -> None:
+        check_roles(counts, parts)
         encoder = learn_from_facts(column_facts(counts, parts.features), parts.title, self.rules, parts.decimal)
         found = find_classes(counts, parts)
-        if (of := counts.columns.get(str(parts.weight))) is not None and of.first_missing is not None:
-            raise McLsError(f"{parts.title}: the weight of a row is missing in column '{parts.weight}'")
         # The machine's classes are sorted as texts, whatever the order in which people count.
         names, place = np.unique(found.names, return_inverse=True)
         rows = np.bincount(place, found.rows, minlength=len(names)).astype(np.int64)
@@ -183,6 +190,9 @@ class _Fit:
         job = self._job(parts, encoder, classes)
         columns = {name: _as_column(name, cells) for name, cells in counts.sample.items()}
         sample, _ = job.encoded([columns[name] for name in encoder.names], columns, counts.keys)
+        if len(np.unique(sample.folds)) < 2:
+            together = "groups" if parts.group is not None else "different rows"
+            raise McLsError(f"{parts.title}: too few {together}: they are all in one fold; use more folds")
         arrays = {"rows": rows, "X": sample.X, "y": sample.y, "folds": sample.folds}
         if sample.weights is not None:
             arrays["weights"] = sample.weights
