@@ -94,6 +94,9 @@ def test_what_is_packed_is_not_unpacked(kept):
 @pytest.mark.skipif(os.name == "nt", reason="permissions as POSIX has them")
 def test_others_cannot_read_the_rows_in_it(kept):
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    kept.chmod(0o666)  # as an earlier version wrote it, or somebody who may write to the folder
+    Checkpoint(kept, "another").put("sums", {}, ARRAYS)
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
 
 
 def occupy(path, how):
