@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -136,9 +137,10 @@ class Texts:
     missing: int
     first_missing: TextCell | None
     first: TextCell | None  # that is not a number
+    most: int | None = None  # texts that are kept
 
     @classmethod
-    def of(cls, column: TextColumn, start: int, decimal: str) -> Texts:
+    def of(cls, column: TextColumn, start: int, decimal: str, most: int | None = None) -> Texts:
         """What some rows have."""
         gaps = column.codes < 0
         counts = np.bincount(column.codes[~gaps], minlength=len(column.levels)).tolist()
@@ -147,10 +149,11 @@ class Texts:
         at = int(others.argmax())
         return cls(
             len(column.codes),
-            dict(zip(column.levels, counts)),
+            dict(islice(zip(column.levels, counts), most)),
             int(gaps.sum()),
             TextCell(start + int(gaps.argmax()), "") if gaps.any() else None,
             TextCell(start + at, column.levels[column.codes[at]]) if others.any() else None,
+            most,
         )
 
     def merged(self, other: Texts) -> Texts:
@@ -160,10 +163,11 @@ class Texts:
             levels[level] = levels.get(level, 0) + rows
         return Texts(
             self.rows + other.rows,
-            levels,
+            dict(islice(levels.items(), self.most)),
             self.missing + other.missing,
             self.first_missing or other.first_missing,
             self.first or other.first,
+            self.most,
         )
 
     def moved(self, rows: int, file: str) -> Texts:
@@ -207,7 +211,8 @@ def _count_block(block: Block, piece: Piece, parts: Parts, seed: int, size: int)
         if isinstance(column, NumberColumn):
             columns[name] = Numbers.of(column.values, block.start)
         else:
-            columns[name] = Texts.of(column, block.start, parts.decimal)
+            most = 2 if name == parts.group else None  # all that matters is whether there are two groups
+            columns[name] = Texts.of(column, block.start, parts.decimal, most)
     sample = {name: _cells(column, kept) for name, column in block.columns.items()}
     return Counts(block.rows, columns, keys[kept], sample)
 

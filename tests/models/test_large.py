@@ -108,6 +108,15 @@ def test_groups_and_weights_that_are_none_are_refused_as_in_memory(tmp_path, mon
             read(tmp_path / "t.csv", **{role: "role"})
 
 
+def test_there_may_be_more_groups_than_texts_of_a_feature(tmp_path, monkeypatch):
+    monkeypatch.setattr(statistics, "MOST_TEXTS", 100)
+    frame = made_up()
+    frame.assign(who=[f"user {i}" for i in frame["who"]]).to_csv(tmp_path / "t.csv", index=False)
+    assert fit(tmp_path / "t.csv", group="who").selection.n_independent == frame["who"].nunique() > 200
+    with pytest.raises(McLsError, match="column 'who' has more than 100 different texts"):
+        fit(tmp_path / "t.csv")
+
+
 def test_groups_that_all_come_into_one_fold_are_refused(tmp_path):
     made_up().assign(role=["north", "west"] * 470).to_csv(tmp_path / "t.csv", index=False)
     with pytest.raises(McLsError, match=r"t\.csv: too few groups: they are all in one fold; use more folds"):
