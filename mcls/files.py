@@ -42,8 +42,8 @@ def open_atomic(path: Path | str, private: bool = False) -> Iterator[IO[bytes]]:
     """Open an output for content that comes in pieces: the file is replaced when the block ends without an error.
 
     A symbolic link stays one: what it leads to is replaced. The new file has the permissions of the old one, or those
-    that the umask gives, with ``private`` none for others. What is not a regular file (a device, a pipe) cannot be
-    replaced and is written to directly.
+    that the umask gives; with ``private`` none for others, whatever the old one had. What is not a regular file (a
+    device, a pipe) cannot be replaced and is written to directly.
     """
     try:
         old = os.stat(path).st_mode
@@ -60,7 +60,7 @@ def open_atomic(path: Path | str, private: bool = False) -> Iterator[IO[bytes]]:
     name = target.parent / TEMPORARY.replace("*", secrets.token_hex(8))
     try:
         with open(name, "xb", opener=_private if private or old is not None else None) as stream:
-            if old is not None:
+            if old is not None and not private:
                 os.chmod(name, stat.S_IMODE(old))
             yield stream
             stream.flush()

@@ -45,7 +45,6 @@ def evaluate(
     from mcls.cli.printing import print_note, print_table
     from mcls.cli.progress import Steps
     from mcls.data.formats import TableFormat
-    from mcls.models.judging import show_metrics
     from mcls.models.saving import load_table_model
     from mcls.models.streaming import Care, judge_table
     from mcls.terminal import echo
@@ -61,12 +60,8 @@ def evaluate(
             if picture is not None:
                 found.draw(picture)
             return
-        echo(show_evaluation(loaded, table, found, form))
-        echo(show_metrics({name: value for name, value in found.metrics().items() if name != "error"}))
+        print_evaluation(loaded, table, found, form)
         print_table(None, *found.table())
-        unknown = found.true[len(found.predicted) :]
-        if unknown:
-            echo(f"the model never saw the class {', '.join(unknown[:8])}: those rows count as wrong")
         if picture is not None:
             found.draw(picture)
             curves = "" if found.probabilities is None else ", reliability and ROC curves"
@@ -92,7 +87,18 @@ def evaluation_content(model: TableModel, table: Path, found: Confusion, form: T
     }
 
 
-def show_evaluation(model: TableModel, table: Path, found: Confusion, form: TableFormat) -> str:
+def print_evaluation(model: TableModel, table: Path, found: Confusion, form: TableFormat) -> None:
+    """The error, the other metrics, and the classes that the model does not know."""
+    from mcls.models.judging import show_metrics
+    from mcls.terminal import echo
+
+    echo(_error(model, table, found, form))
+    echo(show_metrics({name: value for name, value in found.metrics().items() if name != "error"}))
+    if unknown := found.true[len(found.predicted) :]:
+        echo(f"the model never saw the class {', '.join(unknown[:8])}: those rows count as wrong")
+
+
+def _error(model: TableModel, table: Path, found: Confusion, form: TableFormat) -> str:
     """The error in a sentence, with what it is to be compared with; on the training table it says nothing."""
     from mcls.errors import printable
     from mcls.evaluation.statistics import wilson

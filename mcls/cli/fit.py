@@ -211,18 +211,18 @@ def fit(
     Example: mcls fit flowers.csv --target species -o flowers.mcls
     """
     from mcls.cli.documents import fit_content, print_json
-    from mcls.cli.evaluate import evaluation_content, show_evaluation
+    from mcls.cli.evaluate import evaluation_content, print_evaluation
     from mcls.cli.fitted import print_fitted
     from mcls.cli.outputs import STANDARD_OUTPUT, beside, check_output, interruptible, open_output
     from mcls.cli.printing import print_note
     from mcls.cli.progress import Steps
     from mcls.data.formats import ColumnRules, TableFormat
+    from mcls.data.lines import is_text
     from mcls.data.parts import find_files
     from mcls.evaluation.folds import EQUAL_ROWS, parse_folds
     from mcls.files import require_file
     from mcls.models.budget import read_bytes, read_seconds
     from mcls.models.fitting import fit_table
-    from mcls.models.judging import show_metrics
     from mcls.models.saving import dump
     from mcls.models.skops_files import is_skops
     from mcls.models.streaming import judge_table
@@ -246,6 +246,9 @@ def fit(
     seconds = None if budget is None else read_seconds(budget)
     allowed = None if memory is None else read_bytes(memory)
     form = TableFormat(delimiter, decimal, encoding, header)
+    test_form = replace(form, header=None)  # the model knows whether its table had names
+    if test is not None and not is_text(test, test_form):
+        test_form = TableFormat()  # Parquet has no delimiter, nor the others
     to_a_file = output != STANDARD_OUTPUT and (output.is_file() or not output.exists())
     resume_at = output.with_name(f"{output.name}.passes") if to_a_file else None
 
@@ -289,18 +292,16 @@ def fit(
         with open_output(output) as stream:
             stream.write(dump(fitted.model, output))
     with beside(output):
-        unnamed = replace(form, header=None)  # the model knows whether its table had names
-        judged = None if test is None else judge_table(fitted.model, test, print_note, form=unnamed)
+        judged = None if test is None else judge_table(fitted.model, test, print_note, form=test_form)
         if as_json:
             content = fit_content(fitted, output)
             if test is not None and judged is not None:
-                content["test"] = evaluation_content(fitted.model, test, judged, unnamed)
+                content["test"] = evaluation_content(fitted.model, test, judged, test_form)
             print_json("fit", content)
             return
         print_fitted(fitted, automatic_grid=grid == "auto")
         if test is not None and judged is not None:
-            echo(show_evaluation(fitted.model, test, judged, unnamed))
-            echo(show_metrics({name: value for name, value in judged.metrics().items() if name != "error"}))
+            print_evaluation(fitted.model, test, judged, test_form)
         echo(f"model written to {output}")
 
 

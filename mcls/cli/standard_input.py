@@ -64,7 +64,8 @@ def tables_from_standard_input(context: typer.Context, paths: list[Path]) -> lis
 
 def in_words(text: str) -> str:
     """A message in which standard input is called that, and not by the file that keeps it."""
-    return re.sub(rf"\S*{_PREFIX}\w+[/\\]standard input(\.gz)?", "standard input", text)
+    folder = re.escape(tempfile.tempdir or "")  # known where it was used; it may have spaces in it
+    return re.sub(rf"(?:{folder}[/\\]|\S*){_PREFIX}\w+[/\\]standard input(\.gz)?", "standard input", text)
 
 
 def _make_folder(context: typer.Context) -> Path:

@@ -138,10 +138,13 @@ def as_texts(array: Any) -> tuple[Any, list[str]]:
         array = array.dictionary_encode()
     codes = array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
     texts = array.dictionary
-    if len(texts) > len(codes):  # those of a whole row group
-        known, codes = np.unique(codes, return_inverse=True)
-        texts, codes = texts.take(pa.array(known[known >= 0])), codes - (len(known) and known[0] < 0)
-    return codes, _texts(texts.to_pylist())
+    if len(texts) <= len(codes):
+        return codes, _texts(texts.to_pylist())
+    known, codes = np.unique(codes, return_inverse=True)  # of the texts of a whole row group
+    codes, known = codes - (len(known) and known[0] < 0), known[known >= 0]
+    if _is_view(texts.type):  # pyarrow cannot take some of these
+        return codes, _texts([texts[i].as_py() for i in known.tolist()])
+    return codes, _texts(texts.take(pa.array(known)).to_pylist())
 
 
 def cell_texts(array: Any) -> list[str]:
@@ -192,28 +195,30 @@ def _plain(types: Any, kind: Any) -> bool:
         kind = kind.value_type
     tests = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean, types.is_string, types.is_null,
              types.is_large_string, types.is_date, types.is_timestamp, types.is_time)  # fmt: skip
-    return any(test(kind) for test in tests) or str(kind) == "string_view"
+    return any(test(kind) for test in tests) or _is_view(kind)
 
 
 def _is_string(types: Any, kind: Any) -> bool:
-    return bool(types.is_string(kind) or types.is_large_string(kind))
+    return bool(types.is_string(kind) or types.is_large_string(kind) or _is_view(kind))
+
+
+def _is_view(kind: Any) -> bool:
+    return str(kind) == "string_view"  # which pyarrow knows from version 16 on
 
 
 def _check_texts(path: Path, batch: Any, before: int) -> None:
     """Refuse what is no array, and texts that no table has, before they are made: as a row of a text file."""
     import numpy as np
     import pyarrow as pa
-    from pyarrow import compute
 
     batch.validate(full=True)
     for array in batch.columns:
         texts = array.dictionary if pa.types.is_dictionary(array.type) else array
         if not _is_string(pa.types, texts.type):
             continue
-        long = compute.greater(compute.utf8_length(texts), csv.field_size_limit()).fill_null(False)
-        if not compute.any(long).as_py():
+        rows = np.flatnonzero(_sizes(texts) > csv.field_size_limit())
+        if not len(rows):
             continue
-        rows = np.flatnonzero(long.to_numpy(zero_copy_only=False))
         if texts is not array:
             codes = array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
             rows = np.flatnonzero(np.isin(codes, rows))
@@ -221,6 +226,20 @@ def _check_texts(path: Path, batch: Any, before: int) -> None:
             raise McLsError(
                 f"{path}: row {before + rows[0] + 1}: field larger than field limit ({csv.field_size_limit()})"
             )
+
+
+def _sizes(texts: Any) -> Any:
+    """The number of characters (m,) of texts, 0 where one is missing; of views, which may all be of one, the bytes."""
+    import numpy as np
+    from pyarrow import compute
+
+    if not _is_view(texts.type):
+        return compute.utf8_length(texts).fill_null(0).to_numpy(zero_copy_only=False)
+    if not len(texts):
+        return np.zeros(0, dtype=np.int32)
+    stop = texts.offset + len(texts)
+    views = np.frombuffer(texts.buffers()[1], dtype=np.int32, count=4 * stop).reshape(stop, 4)
+    return np.where(texts.is_valid().to_numpy(zero_copy_only=False), views[texts.offset :, 0], 0)
 
 
 def _shared_texts(array: Any) -> list[str]:

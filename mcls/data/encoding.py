@@ -33,14 +33,13 @@ from mcls.data.encoder import (
 )
 from mcls.data.formats import ColumnRules, TableFormat, matching
 from mcls.data.roles import take_roles
-from mcls.data.scanning import Gaps, TextCell
+from mcls.data.scanning import Gaps, TextCell, comma_hint
 from mcls.data.tables import (
     Column,
     NumberColumn,
     ReadTable,
     TextColumn,
     check_classes,
-    comma_hint,
     read_table,
     table_name,
 )

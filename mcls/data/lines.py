@@ -68,6 +68,11 @@ def sniff(path: Path | str, given: TableFormat | None = None) -> Sniffed:
     return Sniffed(form, notes)
 
 
+def is_text(path: Path | str, form: TableFormat | None = None) -> bool:
+    """Whether a table is written as text, and not as Parquet or Feather; what is no table at all is refused."""
+    return _arrow_kind(_start(Path(path), form or TableFormat())) is None
+
+
 def table_rows(path: Path | str, form: TableFormat | None = None) -> Rows:
     """Yield (line number, cells without white space around them), blank lines left out."""
     path = Path(path)
@@ -202,7 +207,7 @@ def _other_text(start: bytes) -> str | None:
 
 
 _OTHER_TEXTS = (
-    (re.compile(rb"(?i)\s*(?:%.*\s*)*@relation\b"),
+    (re.compile(rb"(?i)\s*+(?:%.*+\s*+)*+@relation\b"),
      "an ARFF file, as Weka and KEEL have; put the names of its @attribute lines into one line, separated by commas, "
      "above the rows that follow @data, and give a file of these"),
     (re.compile(rb"(?i)\s*<(?:!doctype|html|\?xml)"), "a web page or XML, not a table; a table is a CSV or TSV file"),

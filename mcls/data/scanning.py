@@ -18,8 +18,8 @@ from mcls.data.lines import SEPARATORS, table_rows
 from mcls.errors import McLsError, unknown_name
 
 INDEX = re.compile(r"-?\d+")
-NO_COMMA = "write decimals with a point, or say --decimal , (decimal: comma in a config)"
-THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
+_NO_COMMA = "write decimals with a point, or say --decimal , (decimal: comma in a config)"
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
 CHUNK_ROWS = 2000
 _LOOKED_AT = 20  # lines that are looked at for what else separates their cells
 CHUNK_CHARACTERS = 2**22
@@ -219,13 +219,26 @@ def _is_header(path: Path, head: Sequence[str], seen: Seen, n_rows: int, target:
     over_numbers = [cell for cell, number, text in zip(head, seen.number, seen.text) if number and not text]
     if not over_numbers and any(seen.text):
         for cell in seen.text:
-            if cell is not None and DECIMAL_COMMA.fullmatch(cell.text):
-                raise McLsError(f"{path}: no column is numeric: {cell}; {NO_COMMA}")
+            if hint := comma_hint(cell):
+                raise McLsError(f"{path}: no column is numeric: {cell}{hint}")
         raise McLsError(
             f"{path}: no column is numeric below the first row; say whether that row is a header: "
             "--header or --no-header (in a config header: true or false)"
         )
     return any(parse_number(cell, seen.decimal) is None and not is_missing(cell) for cell in over_numbers)
+
+
+def comma_hint(first: TextCell | None) -> str:
+    """What to do about a column whose first text is a number with a comma; nothing to say about any other.
+
+    >>> comma_hint(TextCell(2, "1,007"))
+    '; if its commas mark thousands, take them out; if decimals: write decimals with a point, or say --decimal , \
+(decimal: comma in a config)'
+    """
+    if first is not None and _THOUSANDS.fullmatch(first.text):
+        return f"; if its commas mark thousands, take them out; if decimals: {_NO_COMMA}"
+    comma = first is not None and DECIMAL_COMMA.fullmatch(first.text)
+    return f"; {_NO_COMMA}" if comma else ""
 
 
 def counts_columns(cells: Sequence[str]) -> bool:

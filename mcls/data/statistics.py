@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -136,9 +137,10 @@ class Texts:
     missing: int
     first_missing: TextCell | None
     first: TextCell | None  # that is not a number
+    most: int | None = None  # texts that are kept
 
     @classmethod
-    def of(cls, column: TextColumn, start: int, decimal: str) -> Texts:
+    def of(cls, column: TextColumn, start: int, decimal: str, most: int | None = None) -> Texts:
         """What some rows have."""
         gaps = column.codes < 0
         counts = np.bincount(column.codes[~gaps], minlength=len(column.levels)).tolist()
@@ -147,10 +149,11 @@ class Texts:
         at = int(others.argmax())
         return cls(
             len(column.codes),
-            dict(zip(column.levels, counts)),
+            dict(islice(zip(column.levels, counts), most)),
             int(gaps.sum()),
             TextCell(start + int(gaps.argmax()), "") if gaps.any() else None,
             TextCell(start + at, column.levels[column.codes[at]]) if others.any() else None,
+            most,
         )
 
     def merged(self, other: Texts) -> Texts:
@@ -160,10 +163,11 @@ class Texts:
             levels[level] = levels.get(level, 0) + rows
         return Texts(
             self.rows + other.rows,
-            levels,
+            dict(islice(levels.items(), self.most)),
             self.missing + other.missing,
             self.first_missing or other.first_missing,
             self.first or other.first,
+            self.most,
         )
 
     def moved(self, rows: int, file: str) -> Texts:
@@ -207,7 +211,8 @@ def _count_block(block: Block, piece: Piece, parts: Parts, seed: int, size: int)
         if isinstance(column, NumberColumn):
             columns[name] = Numbers.of(column.values, block.start)
         else:
-            columns[name] = Texts.of(column, block.start, parts.decimal)
+            most = 2 if name == parts.group else None  # all that matters is whether there are two groups
+            columns[name] = Texts.of(column, block.start, parts.decimal, most)
     sample = {name: _cells(column, kept) for name, column in block.columns.items()}
     return Counts(block.rows, columns, keys[kept], sample)
 
@@ -257,6 +262,23 @@ def column_facts(counts: Counts, names: Sequence[str]) -> list[ColumnFacts]:
         of = counts.columns[name]
         made.append(of.facts(name, counts.sample[name]) if isinstance(of, Numbers) else of.facts(name))
     return made
+
+
+def check_roles(counts: Counts, parts: Parts) -> None:
+    """Refuse groups and weights of rows that are missing, or are none, as ``mcls.data.roles`` does in memory."""
+    for role, name in (("group", parts.group), ("weight", parts.weight)):
+        if name is None:
+            continue
+        of, title = counts.columns[name], parts.title
+        what = f"{title}: column '{name}'"
+        if of.first_missing is not None:
+            raise McLsError(f"{title}: the {role} of a row is missing in column '{name}': {of.first_missing}")
+        if role == "weight" and isinstance(of, Texts):
+            raise McLsError(f"{what} must hold weights, which are numbers; {of.first}")
+        if role == "weight" and isinstance(of, Numbers) and of.high == 0 == of.low and of.infinite is None:
+            raise McLsError(f"{what}: every weight is zero: there is no row to learn from")
+        if role == "group" and (len(of.levels) == 1 if isinstance(of, Texts) else of.low == of.high):
+            raise McLsError(f"{what} holds one group only; cross-validation needs at least two")
 
 
 class Classes(NamedTuple):

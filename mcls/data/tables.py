@@ -16,11 +16,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mcls.data.cells import DECIMAL_COMMA, class_of_number, is_missing, parse_number, parse_numbers, plain_code
+from mcls.data.cells import class_of_number, is_missing, parse_number, parse_numbers, plain_code
 from mcls.data.dataset import Dataset
 from mcls.data.formats import ColumnRules, TableFormat
 from mcls.data.lines import sniff
-from mcls.data.scanning import NO_COMMA, THOUSANDS, Gaps, Layout, TextCell, column_index, pieces, scan
+from mcls.data.scanning import Gaps, Layout, TextCell, column_index, comma_hint, pieces, scan
 from mcls.errors import McLsError
 
 
@@ -130,6 +130,22 @@ def check_classes(classes: Sequence[str], rows: int, column: str, path: Path | s
         )
 
 
+def alike_notes(classes: Sequence[str]) -> list[str]:
+    """A note on classes that differ in capitals or spaces alone: most likely somebody typed one in two ways.
+
+    >>> alike_notes(["No", "Yes", "no", "yes", "yes ?"])
+    ["classes that differ in capitals or spaces alone: 'No' and 'no', 'Yes' and 'yes'; are they meant to be the same?"]
+    """
+    ways: dict[str, list[str]] = {}
+    for name in classes:
+        ways.setdefault("".join(name.casefold().split()), []).append(f"'{name}'")
+    several = [" and ".join(names) for names in ways.values() if len(names) > 1]
+    if not several:
+        return []
+    shown = ", ".join(several[:3]) + (", …" if len(several) > 3 else "")
+    return [f"classes that differ in capitals or spaces alone: {shown}; are they meant to be the same?"]
+
+
 def numbers(columns: Sequence[Column], path: Path | str) -> NDArray[np.float64]:
     """Stack columns to X (n, d); the first column of text, or with a gap, is an error that shows the cell."""
     if gaps := [(column.gaps.first, column.name) for column in columns if column.gaps is not None]:
@@ -145,19 +161,6 @@ def numbers(columns: Sequence[Column], path: Path | str) -> NDArray[np.float64]:
         if column.infinite is not None:
             raise McLsError(f"{path}: column '{column.name}' is not finite: {column.infinite}")
     return np.column_stack([column.values for column in columns if isinstance(column, NumberColumn)])
-
-
-def comma_hint(first: TextCell | None) -> str:
-    """What to do about a column whose first text is a number with a comma; nothing to say about any other.
-
-    >>> comma_hint(TextCell(2, "1,007"))
-    '; if its commas mark thousands, take them out; if decimals: write decimals with a point, or say --decimal , \
-(decimal: comma in a config)'
-    """
-    if first is not None and THOUSANDS.fullmatch(first.text):
-        return f"; if its commas mark thousands, take them out; if decimals: {NO_COMMA}"
-    comma = first is not None and DECIMAL_COMMA.fullmatch(first.text)
-    return f"; {NO_COMMA}" if comma else ""
 
 
 def read_table(

@@ -54,7 +54,15 @@ def _listed(value: Any) -> Any:
     return [value] if isinstance(value, str | Mapping) else value
 
 
-Columns = Annotated[list[Name], BeforeValidator(_listed), Field(min_length=1)]
+def _column(value: Any) -> Any:
+    """A column may be called 3: what reads a config, or a command line, takes that for a number."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+ColumnName = Annotated[Name, BeforeValidator(_column)]
+#: A column without a name is ''.
+_AnyColumn = Annotated[str, Field(max_length=200), BeforeValidator(_column)]
+Columns = Annotated[list[_AnyColumn], BeforeValidator(lambda value: _listed(_column(value))), Field(min_length=1)]
 
 
 def _dataset_fields(value: Any) -> Any:
@@ -109,8 +117,8 @@ class DatasetEntry(_Strict):
     ordinal: Columns | None = None
     missing: Literal["refuse", "impute"] = "refuse"
     split_equal_rows: bool | None = None
-    group: Name | None = None
-    weight: Name | None = None
+    group: ColumnName | None = None
+    weight: ColumnName | None = None
 
     @model_validator(mode="after")
     def _check(self) -> DatasetEntry:

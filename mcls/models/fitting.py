@@ -18,7 +18,7 @@ from mcls.data.formats import ColumnRules, TableFormat
 from mcls.data.parts import find_files, is_large
 from mcls.data.relearning import features_learnt_from
 from mcls.data.roles import GROUP, WEIGHT, take_roles
-from mcls.data.tables import ReadTable, check_classes, read_table
+from mcls.data.tables import ReadTable, alike_notes, check_classes, read_table
 from mcls.errors import McLsError, unknown_name
 from mcls.evaluation.costs import read_costs
 from mcls.evaluation.folds import EQUAL_ROWS
@@ -230,22 +230,6 @@ def fit_columns(
     )
     model = TableModel(selection.estimator, encoder, labels.name, facts, selection.conformal, selection.costs)
     return Fitted(model, selection, confusion, ranking)
-
-
-def alike_notes(classes: Sequence[str]) -> list[str]:
-    """A note on classes that differ in capitals or spaces alone: most likely somebody typed one in two ways.
-
-    >>> alike_notes(["No", "Yes", "no", "yes", "yes ?"])
-    ["classes that differ in capitals or spaces alone: 'No' and 'no', 'Yes' and 'yes'; are they meant to be the same?"]
-    """
-    ways: dict[str, list[str]] = {}
-    for name in classes:
-        ways.setdefault("".join(name.casefold().split()), []).append(f"'{name}'")
-    several = [" and ".join(names) for names in ways.values() if len(names) > 1]
-    if not several:
-        return []
-    shown = ", ".join(several[:3]) + (", …" if len(several) > 3 else "")
-    return [f"classes that differ in capitals or spaces alone: {shown}; are they meant to be the same?"]
 
 
 def _in_order(confusion: Confusion, classes: Sequence[str]) -> list[list[int]]:

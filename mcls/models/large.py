@@ -27,8 +27,16 @@ from mcls.data.encoder import Encoder
 from mcls.data.encoding import learn_from_facts, learning_notes
 from mcls.data.formats import ColumnRules, TableFormat
 from mcls.data.parts import Parts, Piece, open_parts
-from mcls.data.statistics import Classes, Counts, column_facts, count_piece, find_classes, merge_pieces
-from mcls.data.tables import Column, NumberColumn, text_column
+from mcls.data.statistics import (
+    Classes,
+    Counts,
+    check_roles,
+    column_facts,
+    count_piece,
+    find_classes,
+    merge_pieces,
+)
+from mcls.data.tables import Column, NumberColumn, alike_notes, text_column
 from mcls.errors import McLsError
 from mcls.evaluation.folds import EQUAL_ROWS
 from mcls.evaluation.grid import OnStep
@@ -169,20 +177,22 @@ class _Fit:
                 parts = parts.with_text(odd.column)
 
     def _keep(self, parts: Parts, counts: Counts) -> None:
+        check_roles(counts, parts)
         encoder = learn_from_facts(column_facts(counts, parts.features), parts.title, self.rules, parts.decimal)
         found = find_classes(counts, parts)
-        if (of := counts.columns.get(str(parts.weight))) is not None and of.first_missing is not None:
-            raise McLsError(f"{parts.title}: the weight of a row is missing in column '{parts.weight}'")
         # The machine's classes are sorted as texts, whatever the order in which people count.
         names, place = np.unique(found.names, return_inverse=True)
         rows = np.bincount(place, found.rows, minlength=len(names)).astype(np.int64)
         classes = Classes(tuple(names.tolist()), rows, {t: int(place[c]) for t, c in found.codes.items()})
-        notes = [*parts.notes, *learning_notes(encoder)]
+        notes = [*parts.notes, *learning_notes(encoder), *alike_notes(classes.names)]
         if any(facts.gaps is not None for facts in column_facts(counts, parts.features)):
             notes.append(f"missing numbers are filled in with the median of a sample of {len(counts.keys)} rows")
         job = self._job(parts, encoder, classes)
         columns = {name: _as_column(name, cells) for name, cells in counts.sample.items()}
         sample, _ = job.encoded([columns[name] for name in encoder.names], columns, counts.keys)
+        if len(np.unique(sample.folds)) < 2:
+            together = "groups" if parts.group is not None else "different rows"
+            raise McLsError(f"{parts.title}: too few {together}: they are all in one fold; use more folds")
         arrays = {"rows": rows, "X": sample.X, "y": sample.y, "folds": sample.folds}
         if sample.weights is not None:
             arrays["weights"] = sample.weights
@@ -266,7 +276,9 @@ class _Fit:
         sums = self._sums(job, kernel, Z, at)
         if self.on_step is not None:
             self.on_step("solving", 0, None)
-        whole, folds = (f(sums, L, gammas, CORES) for f in (whole_coefficients, fold_coefficients))
+        # In the order in which they are read back: it decides the last digits of products, and the bytes of a model.
+        solved = (f(sums, L, gammas, CORES) for f in (whole_coefficients, fold_coefficients))
+        whole, folds = map(np.ascontiguousarray, solved)
         N = sums.N
         del sums
         scorer = Scorer(kernel, Z, folds, N.sum(axis=0) - N, machine)

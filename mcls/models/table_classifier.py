@@ -21,12 +21,14 @@ from sklearn.utils.validation import (
 
 from mcls.data.formats import ColumnRules, TableFormat
 from mcls.data.frames import frame_column, is_gap
+from mcls.data.roles import check_groups
 from mcls.data.tables import Column, ReadTable, TextColumn
 from mcls.errors import McLsError
 from mcls.evaluation.folds import EQUAL_ROWS
 from mcls.models.fitting import check_machine, fit_columns
 from mcls.models.ranking import BEST
 from mcls.models.saving import save
+from mcls.models.training_rows import folds_among, read_folds
 from mcls.solvers.weights import check_weights
 
 Array = np.ndarray
@@ -157,10 +159,11 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
             check_array(y, ensure_2d=False)
         check_classification_targets(y)
         weights = check_weights(sample_weight, len(y))
-        groups = self.groups
+        groups, folds = self.groups, read_folds(self.folds)
         if weights is not None and not weights.all():
             present = np.flatnonzero(weights)
-            groups = groups if groups is None or isinstance(groups, str) else np.asarray(groups)[present]
+            groups = groups if groups is None or isinstance(groups, str) else check_groups(groups, len(y))[present]
+            folds = folds_among(present, y, folds) if isinstance(folds, list) else folds
             table = {name: _rows(column, present) for name, column in table.items()}
             y, weights = y[present], weights[present]
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -173,7 +176,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         columns: list[Column] = [frame_column(name, table[name], name in as_text) for name in used]
         labels = TextColumn("class", codes, tuple(str(name) for name in self.classes_.tolist()), None)
         read = ReadTable(columns, labels, dropped, TableFormat(decimal="."), [])
-        settings = {"folds": self.folds, "seed": self.seed, "nested": self.nested, "groups": groups}
+        settings = {"folds": folds, "seed": self.seed, "nested": self.nested, "groups": groups}
         settings |= {"metric": self.metric, "class_weight": self.class_weight, "calibration": self.calibration}
         settings |= {"scaling": self.scaling, "sample_weight": weights}
         fitted = fit_columns(read, Path("a data frame"), self.machine, self.grid, rules, **settings)

@@ -165,7 +165,16 @@ def _split(codes: Array, rows: Array, folds: Any, seed: int, groups: Array | Non
     """Folds of the rows of a search, as positions among them, and what splits the training rows of each."""
     if not isinstance(folds, list):
         return make_folds(codes[rows], folds, derive(seed, "folds"), groups_of(groups, rows)), folds
-    place = np.full(len(codes), -1)
+    return given_folds(codes[rows], folds_among(rows, codes, folds)), 10
+
+
+def folds_among(rows: Array, y: Array, folds: Any) -> list[Fold]:
+    """Index pairs of all rows as positions among some of them; a pair that lacks one side there is left out.
+
+    >>> folds_among(np.array([1, 2]), np.array([0, 0, 1]), [([0, 1], [2]), ([1, 2], [0])])
+    [(array([0]), array([1]))]
+    """
+    place = np.full(len(y), -1)
     place[rows] = np.arange(len(rows))
-    pairs = [tuple(place[part][place[part] >= 0] for part in pair) for pair in given_folds(codes, folds)]
-    return given_folds(codes[rows], [pair for pair in pairs if all(map(len, pair))]), 10
+    found = [tuple(place[part][place[part] >= 0] for part in pair) for pair in given_folds(y, folds)]
+    return [(train, test) for train, test in found if len(train) and len(test)]

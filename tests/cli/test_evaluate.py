@@ -104,7 +104,10 @@ def test_classes_never_seen_are_named(model, tmp_path):
     lines[1] = lines[1].rsplit(",", 1)[0] + ",99"
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     out = call("evaluate", model, tmp_path / "t.csv")[1]
-    assert "the model never saw the class 99: those rows count as wrong" in out
+    said = "the model never saw the class 99: those rows count as wrong"
+    assert said in out
+    options = ("--machine", "oneLSM:gamma=1,sigma=1", "--folds", 3, "--no-nested", "--test", tmp_path / "t.csv")
+    assert said in call("fit", GLASS, "-o", tmp_path / "m.mcls", *options)[1]
 
 
 @pytest.mark.parametrize(

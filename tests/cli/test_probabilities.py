@@ -8,6 +8,7 @@ import json
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import balanced_accuracy_score, log_loss
 
@@ -103,6 +104,13 @@ def test_a_test_table_is_judged_as_evaluate_judges_it(made, capsys, tmp_path):
     assert {"schema": judged["schema"], **told} == judged
     assert not told["training_table"]
     assert "the model was fitted to these very rows" in call(capsys, *fit, "--test", piped)
+    pd.read_csv(test).to_parquet(tmp_path / "other.parquet")  # which has no delimiter
+    again = json.loads(call(capsys, *fit, "--test", tmp_path / "other.parquet", "--json"))["test"]
+    assert again == {**told, "table": "other.parquet"}
+    (tmp_path / "other.xls").write_bytes(b"\xd0\xcf\x11\xe0" + bytes(500))
+    args = (*fit[:3], tmp_path / "never.mcls", *fit[4:], "--test", tmp_path / "other.xls")
+    refused(capsys, "is a workbook", *args)
+    assert not (tmp_path / "never.mcls").exists()  # refused before the search
 
 
 def test_fit_prints_the_error_of_a_test_table_and_the_metric_that_chose(made, capsys, tmp_path):

@@ -73,6 +73,14 @@ def test_notes_call_it_standard_input(tmp_path):
     assert b"standard-input" not in done.stdout + done.stderr
 
 
+def test_complaints_call_it_so_wherever_it_is_kept(tmp_path, monkeypatch):
+    (tmp_path / "my files").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "my files"))
+    done = piped("fit", "-", "-o", tmp_path / "m.mcls", *QUICK, given=TABLE + b"1,2\n")
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"mcls: standard input: line 32 has 2 cells")
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with a name")
 def test_what_others_put_beside_it_is_neither_waited_for_nor_followed(spool):
     """The folder of temporary files belongs to all users of a machine."""

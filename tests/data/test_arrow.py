@@ -127,8 +127,27 @@ def test_a_long_text_that_stands_in_many_rows_takes_its_own_memory_once(tmp_path
     assert max(used) - before < 2**28
 
 
-def test_texts_of_a_whole_row_group_are_not_made_for_each_few_rows():
-    array = pa.DictionaryArray.from_arrays(pa.array([7, None, 2, 7]), pa.array([str(i) for i in range(10)]))
+@pytest.mark.skipif(not hasattr(pa, "string_view"), reason="pyarrow 16 or newer")
+@pytest.mark.parametrize("name", WRITERS)
+def test_views_of_a_long_text_are_refused_before_they_are_read(tmp_path, monkeypatch, name):
+    short = pa.array(["a", None, "ü" * 20] * 3).cast(pa.string_view())
+    WRITERS[name](pa.table({"note": short, "x": range(9)}), tmp_path / name)
+    assert [cells[0] for _, cells in table_rows(tmp_path / name)] == ["note", *["a", "", "ü" * 20] * 3]
+    long = pa.array([None, "b", "x" * 2**18, "c"]).cast(pa.string_view())
+    WRITERS[name](pa.table({"note": long, "x": range(4)}), tmp_path / name)
+    monkeypatch.setattr(arrow, "_shared_texts", None)
+    with pytest.raises(McLsError, match=r"row 3: field larger than field limit"):
+        list(table_rows(tmp_path / name))
+    for views, sizes in ((long.slice(1, 2), [1, 2**18]), (long.slice(4), [])):
+        assert arrow._sizes(views).tolist() == sizes
+
+
+@pytest.mark.parametrize("kind", ["string", "string_view"])
+def test_texts_of_a_whole_row_group_are_not_made_for_each_few_rows(kind):
+    if not hasattr(pa, kind):
+        pytest.skip("pyarrow 16 or newer")
+    texts = pa.array([str(i) for i in range(10)]).cast(getattr(pa, kind)())
+    array = pa.DictionaryArray.from_arrays(pa.array([7, None, 2, 7]), texts)
     codes, texts = arrow.as_texts(array)
     assert (codes.tolist(), texts) == ([1, -1, 0, 1], ["2", "7"])
     assert arrow.cell_texts(array) == ["7", "", "2", "7"]

@@ -181,6 +181,7 @@ def test_the_separator_may_be_said(write) -> None:
         ("a,b,kind\n1,2,x\n2,1_000,y\n", "column 'b' is not numeric: the row at line 3 has '1_000'"),
         ("a;b;kind\n1.5;2,5;x\n2.5;3,5;y\n", "line 2 has '2,5'; write decimals with a point, or say --decimal ,"),
         ('a,b,kind\n"1,5","2,5",x\n"2,5","3,5",y\n', "no column is numeric: the row at line 2 has '1,5'; write"),
+        ('a,kind\n"1,007",x\n"2,005",y\n', "the row at line 2 has '1,007'; if its commas mark thousands, take"),
         ("a,b,kind\n1,2,x\n2,inf,y\n", "column 'b' is not finite: the row at line 3 has 'inf'"),
         ("a,b,kind\n1,2,x\n2,1e999,y\n", "column 'b' is not finite"),
         ("a,a,kind\n1,2,x\n", "names 'a' twice"),

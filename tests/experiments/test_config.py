@@ -59,6 +59,18 @@ machines:
     assert [v["labelbook"] for v in config.machines[2].variants()] == ["indicators", "alignment"]
 
 
+def test_a_column_may_be_called_by_a_number():
+    config = parse(
+        "machines: oneLSM\ndatasets: ['t.csv:drop=3,group=0', {path: u.csv, drop: 3, keep: [4, b], weight: 1}]"
+    )
+    assert [(d.drop, d.keep, d.group, d.weight) for d in config.datasets] == [
+        (["3"], None, "0", None),
+        (["3"], ["4", "b"], None, "1"),
+    ]
+    with pytest.raises(McLsError, match=r"datasets\[0\].drop: Input should be a valid list, got 3.5"):
+        parse("machines: oneLSM\ndatasets: [{path: t.csv, drop: 3.5}]")
+
+
 def test_none_is_for_parameters_that_take_it():
     entry = parse("datasets: iris\nmachines: 'decoc:criterion_sigma=none'").machines[0]
     assert entry.variants() == [{"criterion_sigma": None}]

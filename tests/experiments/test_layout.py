@@ -87,6 +87,17 @@ def test_columns_are_left_out_or_kept_by_the_config(tmp_path):
         assert plan_of(tmp_path, datasets=datasets, folds=2).cells[0].dataset.load().feature_names == names
 
 
+def test_a_column_without_a_name_is_left_out_by_the_config_as_a_refusal_says(tmp_path):
+    rows = "".join(f"{i % 7},9,{i % 5},{'xy'[i % 2]}\n" for i in range(40))
+    (tmp_path / "t.csv").write_text("a,,b,kind\n" + rows)
+    with pytest.raises(McLsError, match=r"column 1 has no name in the header; .* leave it out with --drop ''"):
+        plan_of(tmp_path, datasets="t.csv:target=kind")
+    for drop in ("", [""], ["", "a"]):
+        datasets = [{"path": "t.csv", "target": "kind", "drop": drop}]
+        names = ("b",) if "a" in drop else ("a", "b")
+        assert plan_of(tmp_path, datasets=datasets, folds=2).cells[0].dataset.load().feature_names == names
+
+
 def rows(experiment):
     return list(csv.DictReader(io.StringIO((experiment.folder / "summary.csv").read_text())))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mcls import OneLSM
-from mcls.data import parts, statistics
+from mcls.data import parts, scanning, statistics
 from mcls.data.encoder import Reading
 from mcls.data.encoding import read_values
 from mcls.data.tables import read_table
@@ -88,6 +88,41 @@ def test_rows_and_classes_cannot_both_have_weights(table):
         fit(table, machine=f"{MACHINE},class_weight=balanced", weight="count")
 
 
+@pytest.mark.parametrize(
+    ("role", "cells", "complaint"),
+    [
+        ("weight", ["1"] * 939 + ["heavy"], "must hold weights, which are numbers; the row at line 941 has 'h"),
+        ("weight", ["1"] * 939 + [""], "the weight of a row is missing in column 'role': the row at line 941"),
+        ("weight", ["0"] * 940, r"column 'role': every (sample_)?weight is zero"),
+        ("group", ["a"] * 939 + [""], "the group of a row is missing in column 'role': the row at line 941"),
+        ("group", ["7"] * 940, "column 'role' holds one group only"),
+        ("group", ["a"] * 940, "column 'role' holds one group only"),
+    ],
+)
+def test_groups_and_weights_that_are_none_are_refused_as_in_memory(tmp_path, monkeypatch, role, cells, complaint):
+    monkeypatch.setattr(parts, "_SCANNED", 1)
+    monkeypatch.setattr(scanning, "CHUNK_ROWS", 100)  # what the last row has is seen late
+    made_up().assign(role=cells).to_csv(tmp_path / "t.csv", index=False)
+    for read in (fit, lambda path, **roles: fit_table(path, "kind", "oneLSM", **roles)):
+        with pytest.raises(McLsError, match=complaint):
+            read(tmp_path / "t.csv", **{role: "role"})
+
+
+def test_there_may_be_more_groups_than_texts_of_a_feature(tmp_path, monkeypatch):
+    monkeypatch.setattr(statistics, "MOST_TEXTS", 100)
+    frame = made_up()
+    frame.assign(who=[f"user {i}" for i in frame["who"]]).to_csv(tmp_path / "t.csv", index=False)
+    assert fit(tmp_path / "t.csv", group="who").selection.n_independent == frame["who"].nunique() > 200
+    with pytest.raises(McLsError, match="column 'who' has more than 100 different texts"):
+        fit(tmp_path / "t.csv")
+
+
+def test_groups_that_all_come_into_one_fold_are_refused(tmp_path):
+    made_up().assign(role=["north", "west"] * 470).to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(McLsError, match=r"t\.csv: too few groups: they are all in one fold; use more folds"):
+        fit(tmp_path / "t.csv", group="role")  # the fold of a group is drawn by its name
+
+
 def test_the_model_is_saved_judged_and_known_again(table, tmp_path):
     told = []
     made = fit(table, say=told.append)
@@ -137,6 +172,12 @@ def test_the_sample_is_not_the_table(table, monkeypatch):
     made = fit(table, say=told.append)
     assert any("calibrated on a sample of 300 rows" in note for note in told)
     assert made.confusion.n == 940
+
+
+def test_classes_that_somebody_typed_in_two_ways_are_told(tmp_path):
+    made_up().replace({"kind": {"10": "Red", "9": "red"}}).to_csv(tmp_path / "t.csv", index=False)
+    notes = fit(tmp_path / "t.csv").model.facts.notes
+    assert any("capitals or spaces alone: 'Red' and 'red'" in note for note in notes)
 
 
 @pytest.mark.parametrize(

@@ -127,6 +127,21 @@ def test_weights_are_those_of_the_command_line_and_of_repeated_rows(frame, tmp_p
         assert len(cross_val_score(routed, X, y, cv=3, params={"sample_weight": weights + 1})) == 3
 
 
+def test_rows_of_no_weight_are_none_in_folds_and_groups_of_ones_own(frame):
+    X, y = frame[["shop", "size", "flag"]], frame["kind"]
+    weights = np.repeat([0.0, 1.0], [4, 56])
+    folds = [(np.setdiff1d(np.arange(60), test), test) for test in np.array_split(np.arange(60), 3)]
+    found = TableClassifier(POINT, folds=folds).fit(X, y, sample_weight=weights).selection_
+    assert [len(found.tested), found.folds] == [56, 3]
+    assert found.tested[:16].tolist() == list(range(16))  # the first part of 20 rows, without four
+    groups = np.arange(60) // 2
+    found = TableClassifier(POINT, folds="logo", groups=groups).fit(X, y, sample_weight=weights).selection_
+    assert found.folds == 28
+    for wrong in (groups[:10], np.arange(70)):
+        with pytest.raises(McLsError, match="the groups must be one value for each of the 60 rows"):
+            TableClassifier(POINT, groups=wrong).fit(X, y, sample_weight=weights)
+
+
 def test_probabilities_where_they_are_asked_for(frame):
     X, y = frame.drop(columns="kind"), frame["kind"]
     found = TableClassifier(POINT, folds=3, missing="impute", calibration="temperature").fit(X, y)
