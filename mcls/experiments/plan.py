@@ -101,8 +101,12 @@ class PlanRow:
 
     @property
     def tuned(self) -> bool:
-        """Whether there is anything to choose."""
-        return any(len(values) > 1 for values in self.cells[0].grid.values())
+        """Whether anything is chosen: from a grid, or by the machine itself."""
+        if any(len(values) > 1 for values in self.cells[0].grid.values()):
+            return True
+        from mcls.machines.external import tunes_itself  # scikit-learn takes its time to import
+
+        return tunes_itself(self.machine)
 
 
 @dataclass(frozen=True)

@@ -54,12 +54,16 @@ _BOOSTED = {"n_estimators": Tuned((25, 100), -1)}
 
 @dataclass(frozen=True)
 class _Other:
-    """A classifier with scikit-learn's interface: where it is, what is fixed, what is tuned, and what installs it."""
+    """A classifier with scikit-learn's interface: where it is, what is fixed, what is tuned, and what installs it.
+
+    One that chooses its own parameters by cross-validation (``tunes_itself``) needs no grid.
+    """
 
     module: str
     params: Mapping[str, Any] = field(default_factory=dict)
     tuned: Mapping[str, Tuned] = field(default_factory=dict)
     extra: str = ""
+    tunes_itself: bool = False
 
     def machine(self, name: str) -> Machine:
         """Its registry entry, where the library is installed."""
@@ -81,8 +85,18 @@ class _Other:
 _OTHERS = {
     "LGBMClassifier": _Other("lightgbm", {"n_jobs": 1, "verbose": -1}, _BOOSTED, "boosting"),
     "XGBClassifier": _Other("xgboost", {"n_jobs": 1}, _BOOSTED, "boosting"),
-    "TableClassifier": _Other("mcls"),
+    "TableClassifier": _Other("mcls", tunes_itself=True),
 }
+
+
+def tunes_itself(name: str) -> bool:
+    """Whether a machine chooses its parameters in each fit; asked by name, for a plan may name what is not installed.
+
+    >>> tunes_itself("sk:TableClassifier"), tunes_itself("sk:LGBMClassifier")
+    (True, False)
+    """
+    other = _OTHERS.get(name.removeprefix(PREFIX))
+    return other is not None and other.tunes_itself
 
 
 class OtherMachine(Machine):

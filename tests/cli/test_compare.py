@@ -190,6 +190,14 @@ def test_common_classifiers_of_scikit_learn_are_tuned_and_the_others_say_that_th
     assert "sk:NearestCentroid: not tuned; a range or a list gives a grid" in err
 
 
+def test_a_classifier_that_tunes_itself_is_not_called_untuned(call):
+    machines = ["sk:TableClassifier:folds=2,machine=oneLSM", "sk:NearestCentroid"]
+    code, out, err = call(*machines, "--dataset", "lenses", "-j", "1")
+    assert code == 0, err
+    assert "sk:NearestCentroid (not tuned)" in out
+    assert "oneLSM (not tuned)" not in out
+
+
 def test_a_grid_on_the_command_line(call):
     tuned = ["oneLSM:gamma=0.25,sigma=2^-1..2^1", "sk:SVC:C=1+10+1e+2,gamma=0.5"]
     code, out, err = call(*tuned, *SETS[:2], "-j", "1", "--csv")
