@@ -62,6 +62,7 @@ def write_report(
         overview=Section("overview", "Agreement with the papers", front, _pictures("overview", figures)),
         studies=[cells_of(study) for study in loaded],
         environments=list(environments_of(loaded)),
+        pages=sorted(page.parent.name for page in studies.out.glob("*/report.html")),
         version=version("mcls"),
     )
     path = studies.out / "report.html"

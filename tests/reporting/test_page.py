@@ -7,6 +7,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
@@ -29,6 +30,8 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for name in spec.studies:
                 fill(studies[name], lambda cell: 0.1 + 0.01 * len(cell.dataset.label))
             tables += spec.build(studies)
+    (studies.out / "my study").mkdir()
+    (studies.out / "my study" / "report.html").write_text("another page")
     return write_report(studies, list(PAPERS.values()), tables, draw(PLOTS["labelbooks"], studies) | {"ranks": []})
 
 
@@ -37,7 +40,7 @@ def test_nothing_is_loaded_from_anywhere(page):
     # Namespaces inside the encoded figures are names, not addresses; the page itself has no address at all.
     assert not re.search(r"https?://", text)
     for source in re.findall(r"""(?:src|href)=["']([^"']*)["']""", text):
-        assert source.startswith(("data:", "#")) or re.fullmatch(r"[\w./-]+\.json", source)
+        assert source.startswith(("data:", "#")) or re.fullmatch(r"[\w./%-]+\.(json|html)", source)
     assert "@import" not in text
     assert "url(" not in text
     assert "prefers-color-scheme: dark" in text
@@ -54,7 +57,8 @@ def test_every_link_leads_somewhere(page):
         if link.startswith("#"):
             assert link[1:] in ids
         else:
-            assert (page.parent / link).is_file()
+            assert (page.parent / unquote(link)).is_file()
+    assert "my%20study/report.html" in links
 
 
 def test_it_says_quick_and_ends_with_environment_and_configs(page):
