@@ -22,7 +22,7 @@ RUN = ("honeine2013-table4", "honeine2013-table4-yeast")
 _BORROWED = ("honeine2013-borrowed", "honeine2013-borrowed-vowel")
 _BEHIND = (RUN[0], *_BORROWED, RUN[1])  # in the order they are run: the longest last
 #: The honest errors of all replicates, of the machines whose algebra gives them from the flat sweep's decompositions.
-_HONEST = ("honeine2013-nested",)
+_HONEST = ("honeine2013-nested", "honeine2013-nested-yeast")
 
 Mark = Literal["inside", "near", "outside", ""]
 _TONES: dict[str, Tone] = {"inside": "good", "near": "near", "outside": "bad", "": ""}
