@@ -82,7 +82,7 @@ def temperatures(G: Array, y: Array, w: Array, start: Array | float = 2.0, tol: 
         before = u[todo]
         slope, curvature = _sums(w, mean) - m_sum[todo], _sums(w, spread)
         low[todo], high[todo] = np.where(slope < 0, before, low[todo]), np.where(slope < 0, high[todo], before)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # what is not inside is not taken
             wanted = before - slope / curvature
         inside = (wanted >= low[todo]) & (wanted <= high[todo])
         u[todo] = np.where(inside, wanted, 0.5 * (low[todo] + high[todo]))

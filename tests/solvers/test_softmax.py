@@ -69,6 +69,15 @@ def test_separable_scores_have_a_finite_temperature():
     assert p == pytest.approx(1 - (1 / 61) * (2 / 3), rel=1e-6)  # the share that the further row leaves
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("distance", [350.0, 360.0, 700.0])
+def test_scores_whose_probabilities_all_but_vanish_have_a_temperature(distance):
+    G, y = np.array([[0.0, 0.0], [-distance, -distance]]), np.zeros(2, dtype=int)
+    t = solver.temperatures(G, y, np.ones((1, 2)))[0]
+    p = 1 / (1 + np.exp(-t * distance))
+    assert p == pytest.approx(1 - (1 / 3) * (1 / 2), rel=1e-5)
+
+
 #: Up to how many parameters each way to take a step is used.
 WAYS = {"by regressors": (0, 0), "by one Hessian": (0, 10**6), "direct": (10**6, 10**6)}
 by_every_way = pytest.mark.parametrize("way", WAYS)
