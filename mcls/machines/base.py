@@ -140,7 +140,10 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
                 f"the data holds one class: {self.classes_[0]!r}"
             )
         self.check_parameters()
-        weights = self.training_weights(codes, self.classes_.tolist(), sample_weight)
+        names = self.classes_.tolist()
+        if self.takes_weights:
+            check_class_names(self.class_weight, names)
+        weights = self.training_weights(codes, names, sample_weight)
         self._fit_rows(X, codes, len(self.classes_), *weights)
         self._calibrate(X, codes, sample_weight)
         return self
@@ -160,7 +163,6 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
             if sample_weight is None:
                 return []
             raise McLsError(f"{type(self).__name__} takes no sample weights")
-        check_class_names(self.class_weight, classes)
         w = row_weights(self.class_weight, y, classes, sample_weight)
         return [] if w is None else [w]
 

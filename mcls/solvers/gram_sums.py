@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mcls.solvers import lapack
-from mcls.solvers.nystrom import coefficients
+from mcls.solvers.nystrom import coefficients, total_of
 from mcls.threads import blas_threads
 
 Array = np.ndarray
@@ -175,10 +175,10 @@ def add_up(parts: Sequence[Sums]) -> Sums:
 
 def fold_coefficients(sums: Sums, L: Array, gammas: Sequence[float], threads: int = 1) -> Array:
     """Coefficients (k, γ, m, ℓ) of the machine that is trained without each fold."""
-    whole, R = unpack(sums.G.sum(axis=0), len(L)), sums.R.sum(axis=0)
 
     def without(f: int) -> Array:
-        return coefficients(whole - unpack(sums.G[f], len(L)), R - sums.R[f], L, gammas)
+        others = np.arange(len(sums.G)) != f
+        return coefficients(unpack(total_of(sums.G, others), len(L)), total_of(sums.R, others), L, gammas)
 
     with ThreadPoolExecutor(threads) as pool:
         return np.stack(list(pool.map(without, range(len(sums.G)))))

@@ -50,6 +50,9 @@ _DEPENDENT = 1e-5
 # Directions smaller than this, relative to K, are dropped; what they hold counts as residual.
 _NEGLIGIBLE = 1e-11
 
+# Blocks with smaller directions, relative to K, are made orthogonal to those before once more.
+_SMALL = 1e-3
+
 # Rounding of the products, relative to K: no bound is taken to be smaller.
 _ROUNDING = 1e-13
 
@@ -168,21 +171,25 @@ class _Basis:
         W -= V @ again
         block += again[last]
         self.diagonal.append((block + block.T) / 2)
-        made = _orthonormal(W)
+        made = _orthonormal(W, _NEGLIGIBLE * scale)
         if made is None:
             Q, R, pivots = qr(W, mode="economic", pivoting=True, check_finite=False)
             rank = int((np.abs(R.diagonal()) > _NEGLIGIBLE * scale).sum())
             self.dropped = float(np.hypot(self.dropped, np.linalg.norm(R[rank:])))
             below = np.empty((rank, W.shape[1]))
             below[:, pivots] = R[:rank]
+            Q, sizes = Q[:, :rank], R.diagonal()[:rank]
         else:
             Q, below = made
-            rank = W.shape[1]
+            rank, sizes = W.shape[1], below.diagonal()
+        if rank and np.abs(sizes).min() < _SMALL * scale:  # what was rounding beside W is more beside Q
+            Q, once_more = qr(Q - V @ (V.T @ Q), mode="economic", check_finite=False)
+            below = once_more @ below
         self.below.append(below)
         Q[self.test] = 0.0
         room = min(rank, self.V.shape[1] - self.size)
         if room == rank and rank:
-            self.V[:, self.size : self.size + rank] = Q[:, :rank]
+            self.V[:, self.size : self.size + rank] = Q
             self.widths.append(rank)
 
     def band(self) -> Array:
@@ -200,16 +207,18 @@ class _Basis:
         return ab
 
 
-def _orthonormal(W: Array) -> tuple[Array, Array] | None:
-    """Q (n, b) and R (b, b) with W = QR, by Cholesky's factor of WᵀW, twice; None where W is nearly dependent.
+def _orthonormal(W: Array, negligible: float) -> tuple[Array, Array] | None:
+    """Q (n, b) and R (b, b) with W = QR, by Cholesky's factor of WᵀW, twice.
+
+    None where W is nearly dependent or has a negligible column.
 
     Twice is as good as Householder's way if the condition of W is below 10⁷, and it is made of products.
     """
     total = np.eye(W.shape[1])
-    for _ in range(2):
+    for least in (negligible, 0.0):
         S = W.T @ W
         scale = np.sqrt(S.diagonal())
-        if not (scale > 0).all():
+        if not (scale > least).all():
             return None
         R, failed = lapack.dpotrf(S / np.outer(scale, scale), lower=0, clean=1)
         if failed or R.diagonal().min() < _DEPENDENT:
@@ -297,7 +306,7 @@ def _advance(
         )
         basis.start()
         bases.append(basis)
-    norms = [np.einsum("ij,ij->i", rows, rows) for rows in (_outside(K, test) for test in tests)]
+    sizes = [_sizes(K, test) for test in tests]
     rows = np.array_split(np.arange(n), max(1, n // 1024))
     total = sum(map(len, tests))
     open_labels = np.full(len(gammas), total)
@@ -306,7 +315,7 @@ def _advance(
     def certify(i: int) -> None:
         place = first + i
         open_ = ~certain[place].all(axis=1)
-        found = _certify(bases[i], np.asarray(gammas)[open_], K.diagonal()[tests[i]], norms[i], gram, scale)
+        found = _certify(bases[i], np.asarray(gammas)[open_], K.diagonal()[tests[i]], *sizes[i], gram, scale)
         values[place][open_], certain[place][open_] = found
         bases[i].done = bool(certain[place].all()) or len(bases[i].widths) == len(bases[i].diagonal)
 
@@ -331,19 +340,28 @@ def _advance(
         next_check, last_check = j + max(1, int(_CHECK_EVERY * j)), j
 
 
-def _outside(K: Array, test: Array) -> Array:
+def _sizes(K: Array, test: Array) -> tuple[Array, Array]:
+    """The largest entry m (|S|,) of each κ_x in size, and ‖κ_x/m‖²: squares of the tiny ones would be zero."""
     rows = K[test]
     rows[:, test] = 0.0
-    return rows
+    largest = np.abs(rows).max(axis=1, initial=0.0)
+    largest[largest == 0.0] = 1.0
+    rows /= largest[:, None]
+    return largest, np.einsum("ij,ij->i", rows, rows)
 
 
 def _certify(
-    basis: _Basis, gammas: Array, own: Array, norms: Array, gram: Array, scale: float
+    basis: _Basis, gammas: Array, own: Array, largest: Array, norms: Array, gram: Array, scale: float
 ) -> tuple[Array, Array]:
-    """Values (γ, |S|, ℓ) and whether their class is certain (γ, |S|); own is κ(x, x) and norms ‖κ_x‖² (|S|,)."""
+    """Values (γ, |S|, ℓ) and whether their class is certain (γ, |S|).
+
+    ``own`` is κ(x, x), the others as ``_sizes`` gives them (|S|,). In here κ_x is divided by its largest entry.
+    """
     ab = basis.band()
     D, ell = ab.shape[1], basis.Y.shape[1]
-    seen, below = basis.seen[:, :D], basis.below[-1]
+    seen, below = basis.seen[:, :D] / largest[:, None], basis.below[-1]
+    with np.errstate(over="ignore"):
+        own = own / largest / largest
     last = slice(D - below.shape[1], D)
     right = np.zeros((D, ell + len(seen)))
     right[:ell, :ell] = np.diag(np.sqrt(np.einsum("ij,ij->j", basis.Y, basis.Y)))
@@ -359,11 +377,14 @@ def _certify(
         except LinAlgError:
             continue
         c, h = solved[:, :ell], solved[:, ell:]
-        F = values[g] = seen @ c
+        F = seen @ c
+        values[g] = largest[:, None] * F
         lost = (basis.dropped + _ROUNDING * scale) * np.linalg.norm(solved, axis=0)
         residual = np.linalg.norm(below @ c[last], axis=0) + lost[:ell]  # (ℓ,)
         kept = np.einsum("ij,ji->i", seen, h)
-        energy = np.sqrt(np.maximum(own - kept, 0.0) + _ROUNDING * own) / np.sqrt(gamma)
+        # So much h loses, beside which the difference may be nothing.
+        rounding = max(_ROUNDING, np.finfo(float).eps * (scale + gamma) / gamma)
+        energy = np.sqrt(np.maximum(own - kept, 0.0) + rounding * own) / np.sqrt(gamma)
         rest = np.maximum(norms - spread, 0.0) + _ROUNDING * norms
         plain = (np.sqrt(rest + (np.linalg.norm(below @ h[last], axis=0) + lost[ell:]) ** 2)) / gamma
         bound = np.minimum(energy, plain)  # (|S|,)

@@ -171,7 +171,8 @@ class MultiSVM:
         below, last, paid = -1, np.zeros(0), np.zeros(0)  # the last C that was solved, its prices and solution
         for i in map(int, np.argsort(np.asarray(Cs, dtype=float), kind="stable")):
             price = Cs[i] * w
-            if below >= 0 and not (self._sides(last, paid) > 0).any():
+            none_paid = below >= 0 and not (self._sides(last, paid) > 0).any()
+            if none_paid and self.gap(paid, price) <= self.tol:  # prices may be paid but for rounding
                 results[i] = paid
                 continue
             start = self._grown(last, paid, price) if below >= 0 else None

@@ -15,11 +15,11 @@ P is made block by block and never held: memory is a few m² whatever n. Time is
 **Cross-validation.** G and R are sums over rows. So rows that are in the same training sets are summed once, as a
 cell: the cells of k folds are the folds, and training without fold f is
 
-    (G − G_f + γI) c = R − R_f.
+    (G − G_f + γI) c = R − R_f,
 
-One pass over the rows gives every fold and every γ, each for one Cholesky factorisation of m³/3 operations; a second
-one, of kernel values alone, scores the test rows. In nested cross-validation, G − G_f − G_g. It is the same least
-squares problem as that of a fit to the training rows, with the same landmarks.
+added up of the other folds. One pass over the rows gives every fold and every γ, each for one Cholesky factorisation of
+m³/3 operations; a second one, of kernel values alone, scores the test rows. In nested cross-validation, G − G_f − G_g.
+It is the same least squares problem as that of a fit to the training rows, with the same landmarks.
 """
 
 from __future__ import annotations
@@ -38,6 +38,9 @@ Kernel = Callable[[Array, Array], Array]
 
 # Added to the diagonal of K_mm, relative to its mean: rows that repeat make K_mm singular.
 _JITTER = 1e-10
+
+# Sums of so many cells cost little beside the factorisations, and more where these are many or large.
+_FEW_CELLS = 256
 
 # Numbers in the Gram matrices that are held at once (2 GB): 16 cells of 4000 landmarks, 67 of 2000.
 _GRAM_VALUES = 2**28
@@ -81,10 +84,12 @@ def sweep(
         whole = G.sum(axis=0), R.sum(axis=0)
         for (_, test), inside in zip(some, members, strict=True):
             outside = ~inside
-            if sizes[outside].sum() <= sizes[inside].sum():  # take away what is less, and so lose fewer digits
-                own = _less(whole[0], G, outside), _less(whole[1], R, outside)
+            # A landmark among the rows that are left out may be far from all others: of a difference rounding is left.
+            adds_up = inside.sum() <= max(_FEW_CELLS, len(Z) * len(gammas))
+            if adds_up or sizes[outside].sum() > sizes[inside].sum():
+                own = total_of(G, inside), total_of(R, inside)
             else:
-                own = G[inside].sum(axis=0), R[inside].sum(axis=0)
+                own = whole[0] - total_of(G, outside), whole[1] - total_of(R, outside)
             beta = coefficients(own[0], own[1], L, gammas)  # (γ, m, r)
             flat = beta.transpose(1, 0, 2).reshape(len(Z), -1)
             scores = np.empty((len(test), flat.shape[1]))
@@ -95,11 +100,12 @@ def sweep(
     return results
 
 
-def _less(total: Array, parts: Array, outside: Array) -> Array:
-    rest = total.copy()
-    for i in np.flatnonzero(outside):
-        rest -= parts[i]
-    return rest
+def total_of(parts: Array, which: Array) -> Array:
+    """The sum of the parts (k, ...) where a mask (k,) is true, none of which is copied."""
+    total = np.zeros(parts.shape[1:])
+    for part in np.flatnonzero(which):
+        total += parts[part]
+    return total
 
 
 def _fold_cells(folds: Sequence[Fold], n: int, most: int) -> Iterator[tuple[Sequence[Fold], Array, Array]]:

@@ -82,7 +82,7 @@ def temperatures(G: Array, y: Array, w: Array, start: Array | float = 2.0, tol: 
         before = u[todo]
         slope, curvature = _sums(w, mean) - m_sum[todo], _sums(w, spread)
         low[todo], high[todo] = np.where(slope < 0, before, low[todo]), np.where(slope < 0, high[todo], before)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # what is not inside is not taken
             wanted = before - slope / curvature
         inside = (wanted >= low[todo]) & (wanted <= high[todo])
         u[todo] = np.where(inside, wanted, 0.5 * (low[todo] + high[todo]))
@@ -144,7 +144,7 @@ def ridge_deviations(
     for _ in range(50):
         A_, At, _, _, w_, known = problem
         wP = w_ * P
-        gradient = _product(wP, A_) - known + ridge * V
+        gradient = _centred(_product(wP, A_) - known) + ridge * V
         if direct:
             step = _solved(_hessian(A_, P, wP, ridge), gradient)
         else:
@@ -197,6 +197,11 @@ def _sums(w: Array, of: Array) -> Array:
 def _product(X: Array, M: Array) -> Array:
     """The products of X (B, ℓ, ·) with M (p, ·, ·), each of which is that of B/p one after the other."""
     return (X.reshape(len(M), -1, X.shape[2]) @ M).reshape(*X.shape[:2], M.shape[2])
+
+
+def _centred(X: Array) -> Array:
+    """X (B, ℓ, a) without what all classes have in common, where that is rounding: only the ridge would hold it."""
+    return X - X.mean(axis=1, keepdims=True)
 
 
 def _of_class(Z: Array, y: Array) -> Array:
@@ -301,7 +306,7 @@ def _conjugate_gradients(
         D = _product(X.astype(kind), At)  # (B, ℓ, n)
         D -= np.einsum("bcn,bcn->bn", P, D)[:, None]
         D *= wP
-        return _product(D, A) + ridge * X
+        return _centred(_product(D, A)) + ridge * X
 
     def dot(X: Array, Y: Array) -> Array:
         return np.einsum("bca,bca->b", X, Y)[:, None, None]

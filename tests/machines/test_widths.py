@@ -122,3 +122,11 @@ def test_experiments_take_1_where_they_say_nothing():
 def test_other_words_are_refused(value):
     with pytest.raises(McLsError, match=r"sigma must be a positive number .*; or 'scale'"):
         mcls.OneLSM(sigma=value).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("calibration", ["temperature", "auto"])
+def test_a_weight_of_a_class_that_a_fold_lacks_is_no_trouble(wine, calibration):
+    X, y = wine
+    rows = np.append(np.flatnonzero(y < 2), np.flatnonzero(y == 2)[:1])  # one row of the last class
+    machine = mcls.OneLSM(class_weight={2: 5.0}, calibration=calibration).fit(X[rows], y[rows])
+    assert machine.predict_proba(X).shape == (len(X), 3)

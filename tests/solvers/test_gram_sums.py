@@ -77,3 +77,15 @@ def test_the_tree_of_whole_levels_is_the_one_that_grows(count):
     while len(level) > 1:
         level = [add_up(level[i : i + gram_sums.FAN]) for i in range(0, len(level), gram_sums.FAN)]
     assert tree.total().G.tobytes() == level[0].G.tobytes()
+
+
+def test_landmarks_far_from_all_rows_learned_from_keep_the_order_of_their_tiny_values():
+    rng = np.random.default_rng(0)
+    X, y, fold, gammas = 15 * rng.normal(size=(60, 2)), rng.integers(0, 3, 60), np.arange(60) % 4, [2.0**-10, 1.0]
+    L = nystrom.factor(kernel(X, X))
+    sums = sum_rows([FoldedRows(X, y, fold, None)], kernel, X, L, 4, 3)
+    for k, beta in enumerate(fold_coefficients(sums, L, gammas)):
+        train, test = fold != k, fold == k
+        wanted = nystrom.fit(kernel, X[train], lsm.indicators(y[train], 3), X, gammas, 64)
+        values, expected = (kernel(X[test], X) @ of for of in (beta, wanted))
+        assert np.array_equal(values.argmax(axis=2), expected.argmax(axis=2))

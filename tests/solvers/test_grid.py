@@ -30,6 +30,7 @@ def test_grid_of_one_matrix_equals_each_problem_alone(solver, sigma):
     for of_fold, w in zip(found[0], folds):
         for gamma, result in zip(GAMMAS, of_fold):
             assert result.solver == {"osqp": "osqp+active-set"}.get(solver, solver)
+            assert result.kkt_residual <= 1e-6
             if solver != "cvxpy":
                 assert_like_alone(H, result, gamma * w)
 

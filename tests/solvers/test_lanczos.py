@@ -36,6 +36,44 @@ def test_what_is_certified_is_exact_and_enough_blocks_certify_all(letters, sigma
     assert np.array_equal(K, gaussian(D2, sigma))
 
 
+def twins(n, d, seed):
+    """Rows, each of them twice, and class codes, which twins need not share."""
+    rng = np.random.default_rng(seed)
+    y = np.concatenate([np.arange(3), rng.integers(0, 3, n - 3)])
+    return np.repeat(rng.normal(size=(n // 2, d)), 2, axis=0), y
+
+
+@pytest.mark.parametrize("most", [3, 8])
+@pytest.mark.parametrize("sigma, d", [(1e-3, 1), (0.01, 2), (10.0, 1)])
+def test_nothing_wrong_is_certified_of_tiny_values_equal_rows_and_tiny_strengths(sigma, d, most):
+    gammas, tests = [2.0**-30, 2.0**-10, 1.0], np.split(np.arange(120), 4)
+    for X, y in (twins(120, d, seed) for seed in range(4)):
+        K = gaussian(squared_distances(X), sigma)
+        values, certain = lanczos.sweep(K, y, 3, tests, gammas, np.eye(3), most)
+        for test, found, sure in zip(tests, values, certain, strict=True):
+            train = np.setdiff1d(np.arange(120), test)
+            for g, gamma in enumerate(gammas):
+                alpha = np.linalg.solve(K[np.ix_(train, train)] + gamma * np.eye(90), np.eye(3)[y[train]])
+                exact = K[np.ix_(test, train)] @ alpha
+                chosen = exact[np.arange(30), found[g].argmax(axis=1)]  # of classes that are equal any may be
+                lacking = exact.max(axis=1) - chosen
+                assert (lacking <= 1e-3 * np.abs(exact).max(axis=1))[sure[g]].all()
+
+
+@pytest.mark.parametrize("sigma", [1e-3, 0.1, 10.0])
+def test_bases_stay_orthonormal_where_blocks_are_small_or_rounding(sigma):
+    X, y = twins(120, 1, 0)
+    K, test = gaussian(squared_distances(X), sigma), np.arange(30)
+    Y = np.eye(3)[y] * (np.arange(120) >= 30)[:, None]
+    basis = lanczos._Basis(test, Y, np.empty((120, 30), order="F"), np.empty((30, 30), order="F"))
+    basis.start()
+    for _ in range(9):
+        if len(basis.widths) > len(basis.diagonal):
+            basis.extend(K @ basis.V[:, basis.last], float(K.sum(axis=1).max()))
+    V = basis.V[:, : basis.size]
+    np.testing.assert_allclose(V.T @ V, np.eye(basis.size), atol=1e-13)
+
+
 def test_a_grid_of_many_rows_is_certified_or_solved_directly(letters, monkeypatch):
     data = load_dataset("letter", first=700)
     X, y = to_range(data.X), data.y
@@ -71,9 +109,10 @@ def test_blocks_that_are_not_worth_their_time_are_not_made(letters, monkeypatch)
 
 def test_blocks_nearly_dependent_are_left_to_the_pivoted_way():
     W = np.random.default_rng(0).normal(size=(50, 4)) * [1.0, 1e-9, 1e3, 1.0]
-    Q, R = lanczos._orthonormal(W)
+    Q, R = lanczos._orthonormal(W, 0.0)
     assert np.allclose(Q.T @ Q, np.eye(4), atol=1e-14)
     assert np.allclose(Q @ R, W, rtol=1e-12, atol=1e-18)
     W[:, 3] = W[:, 0] + 1e-9 * W[:, 2]
-    assert lanczos._orthonormal(W) is None
-    assert lanczos._orthonormal(np.zeros((5, 2))) is None
+    assert lanczos._orthonormal(W, 0.0) is None
+    assert lanczos._orthonormal(np.zeros((5, 2)), 0.0) is None
+    assert lanczos._orthonormal(np.eye(5)[:, :2] * [1.0, 1e-12], 1e-11) is None

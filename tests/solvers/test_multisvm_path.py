@@ -50,6 +50,16 @@ def test_weighted_rows_and_overlapping_folds(loss):
     assert_same_labels(gaussian(D2, 1.0), y, n_classes, overlapping, [0.25, 4.0], loss, w)
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+def test_every_solution_of_a_path_is_certified_where_prices_are_paid_but_for_rounding(loss):
+    """Of a kernel with values of 10⁵ the interior point is taken, none of whose entries is quite at its bound."""
+    rng = np.random.default_rng(0)
+    X, y, Cs = 3 * rng.normal(size=(30, 2)), np.arange(30) % 3, [2.0**-10, 2.0**-4, 1.0, 16.0]
+    machine = MultiSVM((X @ X.T + 1) ** 3, y, 3, loss)
+    for C, A in zip(Cs, machine.path(Cs, np.ones(30)), strict=True):
+        assert machine.gap(A, C * np.ones(30)) <= 1e-7
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     st.integers(0, 10**6),

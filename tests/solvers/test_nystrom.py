@@ -99,6 +99,17 @@ def test_fold_grams_equal_fits_to_the_training_rows(glass, make_folds, most, mon
         assert np.abs(scores - gaussian(X[test], Z) @ beta).max() < 1e-8
 
 
+@pytest.mark.parametrize("n_folds", [4, 60])
+def test_landmarks_far_from_all_rows_learned_from_keep_the_order_of_their_tiny_values(n_folds):
+    rng = np.random.default_rng(0)
+    X, y, fold = 8 * rng.normal(size=(60, 2)), rng.integers(0, 3, 60), np.arange(60) % n_folds
+    Y, gammas = lsm.indicators(y, 3), [2.0**-10, 1.0]
+    folds = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
+    for (train, test), scores in zip(folds, nystrom.sweep(gaussian, X, Y, X, folds, gammas, 50), strict=True):
+        expected = gaussian(X[test], X) @ nystrom.fit(gaussian, X[train], Y[train], X, gammas, 50)
+        assert np.array_equal(scores.argmax(axis=2), expected.argmax(axis=2))
+
+
 @pytest.mark.parametrize("landmarks", LANDMARKS)
 @pytest.mark.parametrize("labelbook", ["indicators", "fisher", "consistency"])
 def test_the_sweep_equals_refitting(glass, labelbook, landmarks):

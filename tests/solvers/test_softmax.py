@@ -69,6 +69,15 @@ def test_separable_scores_have_a_finite_temperature():
     assert p == pytest.approx(1 - (1 / 61) * (2 / 3), rel=1e-6)  # the share that the further row leaves
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("distance", [350.0, 360.0, 700.0])
+def test_scores_whose_probabilities_all_but_vanish_have_a_temperature(distance):
+    G, y = np.array([[0.0, 0.0], [-distance, -distance]]), np.zeros(2, dtype=int)
+    t = solver.temperatures(G, y, np.ones((1, 2)))[0]
+    p = 1 / (1 + np.exp(-t * distance))
+    assert p == pytest.approx(1 - (1 / 3) * (1 / 2), rel=1e-5)
+
+
 #: Up to how many parameters each way to take a step is used.
 WAYS = {"by regressors": (0, 0), "by one Hessian": (0, 10**6), "direct": (10**6, 10**6)}
 by_every_way = pytest.mark.parametrize("way", WAYS)
@@ -176,6 +185,20 @@ def test_numbers_of_32_bits_end_within_the_tolerance_of_the_minimum(monkeypatch,
 
     assert short.dtype == np.float64
     assert (objective(short) - objective(exact) < 1e-4 * w.sum(axis=1)).all()
+
+
+@pytest.mark.parametrize("size", [1.0, 1e7, 1e10])
+def test_weights_of_any_size_end_at_the_minimum_in_32_bits_too(size):
+    """What all classes have in common is rounding, and beside the ridge it would be as large as the weights."""
+    n, ell = 700, 12
+    G, y = drawn(n, ell, seed=4)
+    A, w = np.concatenate([G.T, np.ones((n, 1))], axis=1), np.full((1, n), size)
+    assert ell * n >= solver._SHORT_FROM
+    assert ell * (ell + 1) > solver._DIRECT_UP_TO
+    V = solver.ridge_deviations(A, np.zeros((1, ell, n)), y, w, 2.0, np.zeros((1, ell, ell + 1)), 1e-6)[0]
+    P = solver.softmax(V @ A.T)[0]
+    gradient = (P - np.eye(ell)[y].T) @ A / n + 2.0 * V / (n * size)
+    np.testing.assert_allclose(gradient, 0, atol=1e-4)
 
 
 def test_a_preconditioner_that_serves_no_longer_is_made_anew(monkeypatch):

@@ -26,6 +26,15 @@ def test_path_equals_single_solutions_in_the_order_asked_for(solver, with_bias):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
+def test_every_solution_of_a_path_is_certified_though_a_solver_stops_a_hair_below_a_bound(solver):
+    H, _ = problem("iris", "alignment", 1.0)
+    gammas = [0.01, 0.1, 1.0, 10.0]
+    for gamma, result in zip(gammas, BoxQP(H, solver=solver).path(gammas)):
+        assert result.kkt_residual <= 1e-6
+        np.testing.assert_allclose(H @ result.beta, H @ solve_box_qp(H, gamma).beta, atol=1e-5)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
 def test_upper_bound_zero_takes_a_sample_out(solver):
     H, _ = problem("iris", "alignment", 1.0)
     kept = np.arange(len(H)) % 5 != 0

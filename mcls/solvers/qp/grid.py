@@ -106,12 +106,9 @@ class _Grid:
                     np.where(old.beta >= bound, upper, old.beta) for (old, bound), upper in zip(last, uppers)
                 ]
             # Once no β is at its bound the solution is that of every larger γ.
-            todo = [b for b in bs if not last or ((weights[b] > 0) & (last[b][0].beta >= last[b][1])).any()]
-            results = {
-                b: self.boxes[b].certify(last[b][0].beta, last[b][0].nu, uppers[b], 0, last[b][0].solver)
-                for b in bs
-                if b not in todo
-            }
+            carried = {b: self.boxes[b].unbounded(*of, uppers[b]) for b, of in enumerate(last)}
+            results = {b: result for b, result in carried.items() if result is not None}
+            todo = [b for b in bs if b not in results]
             if guess is not None and todo:
                 guessed = guess.solve(uppers)
                 for b in todo:

@@ -102,9 +102,8 @@ class BoxQP:
             if last is not None:
                 below, bounds, result = last
                 start, nu = np.where(result.beta >= bounds, upper, result.beta), result.nu
-            if last is not None and not ((w > 0) & (result.beta >= bounds)).any():
-                found = self.certify(result.beta, result.nu, upper, 0, result.solver)
-            else:
+            found = None if last is None else self.unbounded(result, bounds, upper)
+            if found is None:
                 if near is not None:
                     start, nu = np.where(w > 0, near[i].beta, 0.0), near[i].nu
                     if last is not None:
@@ -112,6 +111,16 @@ class BoxQP:
                 found = self.solve(upper, start, nu, None if near is None else near[i].solver)
             results[i], last = found, (i, upper, found)
         return [results[i] for i in range(len(gammas))]
+
+    def unbounded(self, last: QPResult, bounds: Array, upper: Array) -> QPResult | None:
+        """The solution at some bounds (n,) as that at larger ones, ``upper``, where no β is at its bound, else None.
+
+        A bound that is met but for rounding plays its part: the certificate tells.
+        """
+        if (last.beta >= bounds)[upper > 0].any():
+            return None
+        found = self.certify(last.beta, last.nu, upper, 0, last.solver)
+        return found if found.kkt_residual <= self.tol else None
 
     def _run(self, backend: Backend, upper: Array, start: Array | None, nu: Array | None) -> QPResult:
         beta, multipliers, iterations = backend.solve(upper, start, nu)
