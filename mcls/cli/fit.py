@@ -34,7 +34,9 @@ from mcls.cli.standard_input import tables_from_standard_input
 from mcls.errors import McLsError
 
 if TYPE_CHECKING:
+    from mcls.data.formats import TableFormat
     from mcls.models.spreading import Workers
+    from mcls.models.table import Reads
 
 
 class ReadingBackend(StrEnum):
@@ -286,6 +288,7 @@ def fit(
                 memory=allowed,
                 workers=workers,
                 resume_at=resume_at,
+                check=None if test is None else lambda reads: _check_test(reads, test, test_form),
                 say=print_note,
                 on_step=on_step,
             )
@@ -303,6 +306,16 @@ def fit(
         if test is not None and judged is not None:
             print_evaluation(fitted.model, test, judged, test_form)
         echo(f"model written to {output}")
+
+
+def _check_test(reads: Reads, test: Path, form: TableFormat) -> None:
+    """Refuse before the search a test table that lacks the class or a column of the model."""
+    from mcls.models.streaming import open_labelled
+
+    try:
+        open_labelled(reads, test, form)
+    except McLsError as error:
+        raise McLsError(f"--test {error}") from None
 
 
 @contextmanager

@@ -28,7 +28,7 @@ def frame_cells(column: Iterable[Any]) -> Cells:
         return np.asarray(column, dtype=np.float64)
     cells = list(column)
     if all(is_gap(cell) or (_is_number(cell) and not isinstance(cell, bool | np.bool_)) for cell in cells):
-        return np.array([np.nan if is_gap(cell) else float(cell) for cell in cells])
+        return np.array([np.nan if is_gap(cell) else _float(cell) for cell in cells])
     return ["" if is_gap(cell) else _text(cell) for cell in cells]
 
 
@@ -68,6 +68,13 @@ def _gaps(missing: np.ndarray) -> Gaps | None:
 
 def _is_number(cell: Any) -> bool:
     return isinstance(cell, int | float | np.integer | np.floating | Decimal)
+
+
+def _float(cell: Any) -> float:
+    try:
+        return float(cell)
+    except OverflowError:  # a whole number of 309 digits, which a text file would hold for infinite too
+        return np.inf if cell > 0 else -np.inf
 
 
 def is_gap(cell: Any) -> bool:

@@ -152,7 +152,7 @@ def _sample(
     model: TableModel, path: Path, rows: int, rng: np.random.Generator, form: TableFormat | None, say: Say | None
 ) -> tuple[Array, Array]:
     """Features and classes of a random sample of so many rows at most, in the order of the table."""
-    layout = open_table(model, path, form)
+    layout = open_table(model.reads, path, form)
     if model.target not in layout.places:
         raise McLsError(f"{path} has no class column '{model.target}' to compare the predictions with")
     total = 0

@@ -36,7 +36,7 @@ from mcls.models.selection import select
 from mcls.models.skops_files import dump_skops, require_skops
 from mcls.models.spreading import Workers
 from mcls.models.state import check_labelbook, machine_class
-from mcls.models.table import ModelFacts, TableModel
+from mcls.models.table import Check, ModelFacts, Reads, TableModel, left_out
 from mcls.models.training_rows import Say
 from mcls.plugins import origin_of
 from mcls.specs import format_spec, parse_spec
@@ -82,6 +82,7 @@ def fit_table(
     memory: float | None = None,
     workers: Workers | None = None,
     resume_at: Path | None = None,
+    check: Check | None = None,
     say: Say | None = None,
     on_step: OnStep | None = None,
 ) -> Fitted:
@@ -97,6 +98,7 @@ def fit_table(
 
     A table in several files, a large one, and one with limits of ``seconds`` or ``memory`` in bytes is read piece by
     piece (``mcls.models.large``): there ``workers`` say who reads, and ``resume_at`` where an interrupted fit goes on.
+    ``check`` is told what the model will read of a table before the search, which it may refuse.
     """
     check_machine(machine, grid, class_weight, skops)
     read_metrics(
@@ -111,7 +113,8 @@ def fit_table(
     asked = len(files) > 1 or seconds is not None or memory is not None or workers is not None
     if asked or (why_not(large) is None and is_large(files[0], form)):
         roles: dict[str, Any] = {"group": group, "weight": weight, "workers": workers, "resume_at": resume_at}
-        found = fit_large(files, target, large, form=form, rules=rules, say=say, on_step=on_step, **roles)
+        told: dict[str, Any] = {"check": check, "say": say, "on_step": on_step}
+        found = fit_large(files, target, large, form=form, rules=rules, **roles, **told)
         return Fitted(*found, ranking=None)
     path = files[0]
     read = read_table(path, target, form, rules)
@@ -120,7 +123,7 @@ def fit_table(
     settings |= {"calibration": calibration, "scaling": scaling}
     settings |= {"repeats": repeats, "permutations": permutations}
     settings |= {"say": say, "on_step": on_step, "advice": AS_FLAGS}
-    return fit_columns(read, path, machine, grid, rules, skops=skops, **settings)
+    return fit_columns(read, path, machine, grid, rules, skops=skops, check=check, **settings)
 
 
 def check_machine(machine: str, grid: Any, class_weight: str | None = None, skops: bool = False) -> None:
@@ -167,6 +170,7 @@ def fit_columns(
     weight: str | None = None,
     scaling: str | None = None,
     skops: bool = False,
+    check: Check | None = None,
     **settings: Any,
 ) -> Fitted:
     """Fit a machine to columns that are read; see ``fit_table``, and ``mcls.select`` for the ``settings``."""
@@ -182,6 +186,8 @@ def fit_columns(
     if costs is not None:
         settings["costs"] = read_costs(costs, sorted(labels.levels))
     encoder = learn_encoder(columns, path, rules, decimal)
+    if check is not None:
+        check(Reads(encoder, labels.name, left_out(read.dropped, group, weight)))
     notes = [*read.notes, *learning_notes(encoder), *alike_notes(labels.levels)]
     if len(columns) == 1 and counts_rows(columns[0]):
         notes.append(

@@ -52,6 +52,7 @@ from mcls.models.large_search import CORES, KernelSearch, Sample, Worth
 from mcls.models.passes import Job, Scored, Scorer, Together, kernel_of, make_landmarks, score_piece, sum_piece
 from mcls.models.resuming import Checkpoint, fingerprint_of
 from mcls.models.spreading import Here, Workers
+from mcls.models.table import Check, Reads, left_out
 from mcls.models.training_rows import Say
 from mcls.solvers.calibration import DECIDE
 from mcls.solvers.gram_sums import Kernel, Sums, fold_coefficients, whole_coefficients
@@ -325,12 +326,14 @@ def fit_large(
     weight: str | None = None,
     workers: Workers | None = None,
     resume_at: Path | None = None,
+    check: Check | None = None,
     say: Say | None = None,
     on_step: OnStep | None = None,
 ) -> Large:
     """Fit a landmark machine to a table in one file or more, which is never in memory as a whole.
 
-    ``resume_at`` is where what the passes have found is kept until the fit is done.
+    ``resume_at`` is where what the passes have found is kept until the fit is done; ``check`` is called after the
+    first pass.
     """
     settings, rules = settings or LargeSettings(), rules or ColumnRules()
     if (reason := why_not(settings)) is not None:
@@ -349,15 +352,18 @@ def fit_large(
         fit.notes.pop()  # the model is the same as without the interruption
     # One BLAS thread: with more, the last digits would depend on their number.
     with blas_threads(1):
-        made = _go(fit)
+        made = _go(fit, check)
     progress.clear()
     return made
 
 
-def _go(fit: _Fit) -> Large:
+def _go(fit: _Fit, check: Check | None) -> Large:
     start = time.monotonic()
     table = fit.read()
     reading = time.monotonic() - start
+    if check is not None:
+        parts = table.job.parts
+        check(Reads(table.job.encoder, parts.target, left_out(parts.dropped, parts.group, parts.weight)))
     m, count = fit.landmarks(table, reading)
     kernels, gammas = fit.worth(table, m)
     kernels = kernels[:count]

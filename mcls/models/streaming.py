@@ -29,7 +29,7 @@ from mcls.models.judging import Confusion
 from mcls.models.large_result import FINGERPRINT, fingerprint
 from mcls.models.passes import row_fingerprints
 from mcls.models.ranges import RangeWatch
-from mcls.models.table import TableModel
+from mcls.models.table import Reads, TableModel
 from mcls.terminal import counted
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Care(NamedTuple):
 CAREFUL = Care()
 
 
-def open_table(model: TableModel, path: Path, form: TableFormat | None = None) -> Layout:
+def open_table(model: Reads, path: Path, form: TableFormat | None = None) -> Layout:
     """Find the model's columns in a table: by the names in its first row, or by place.
 
     By place only where the training table had no header either (its columns are x0, x1, …); the class column
@@ -105,7 +105,7 @@ def open_table(model: TableModel, path: Path, form: TableFormat | None = None) -
         raise McLsError(f"{path} is empty")
     wanted = model.encoder.names
     try:
-        if any(name in head for name in wanted) or not _nameless([*wanted, *model.facts.dropped, model.target]):
+        if any(name in head for name in wanted) or not _nameless([*wanted, *model.dropped, model.target]):
             _check_names(model, wanted, line, head)
             return Layout(form, head, {name: j for j, name in enumerate(head)}, len(head), notes)
         places = _places(model, wanted, line, head, form.decimal or ".")
@@ -117,7 +117,15 @@ def open_table(model: TableModel, path: Path, form: TableFormat | None = None) -
     return Layout(form, None, places, len(head), notes)
 
 
-def _check_names(model: TableModel, wanted: list[str], line: int, head: list[str]) -> None:
+def open_labelled(model: Reads, path: Path, form: TableFormat | None = None) -> Layout:
+    """The same for a table that must have the class column."""
+    layout = open_table(model, path, form)
+    if model.target not in layout.places:
+        raise McLsError(f"{path} has no class column '{model.target}' to compare the predictions with")
+    return layout
+
+
+def _check_names(model: Reads, wanted: list[str], line: int, head: list[str]) -> None:
     """Refuse a first row that is not a header with the model's columns."""
     # Of a model's names only those that are not numbers tell a header: a cell may be 0, and a column too.
     named = any(name in head for name in wanted if parse_number(name) is None)
@@ -132,10 +140,10 @@ def _check_names(model: TableModel, wanted: list[str], line: int, head: list[str
     model.require(head)
 
 
-def _places(model: TableModel, wanted: list[str], line: int, head: list[str], decimal: str) -> dict[str, int]:
+def _places(model: Reads, wanted: list[str], line: int, head: list[str], decimal: str) -> dict[str, int]:
     """Where each column x0, x1, … of the model stands in rows like the first, with or without the class."""
     target = int(model.target[1:])
-    without = len(wanted) + len(model.facts.dropped)
+    without = len(wanted) + len(model.dropped)
     with_target = without + 1
     if len(head) not in (with_target, without):
         raise McLsError(f"line {line} has {len(head)} cells; the model expects {without}, or {with_target}")
@@ -257,7 +265,7 @@ def predict_table(
     """
     if care.on_error not in ON_ERROR:
         raise unknown_name("way with errors:", care.on_error, ON_ERROR)
-    layout = open_table(model, path, form)
+    layout = open_table(model.reads, path, form)
     skip = care.on_error == "skip"
     added = [PREDICTION, *extra.names(model), *[REASON] * skip]
     delimiter = str(layout.form.delimiter)
@@ -300,9 +308,7 @@ def judge_table(
 
     ``say`` and ``on_step`` as for ``predict_table``.
     """
-    layout = open_table(model, path, form)
-    if model.target not in layout.places:
-        raise McLsError(f"{path} has no class column '{model.target}' to compare the predictions with")
+    layout = open_labelled(model.reads, path, form)
     classes = model.classes
     counts = {name: np.zeros(len(classes), dtype=np.int64) for name in classes}
     truths: list[Array] = []
@@ -348,7 +354,7 @@ def is_training_table(model: TableModel, path: Path, form: TableFormat | None = 
     """Whether a table holds the very rows that a model was fitted to; its columns may come in another order."""
     if model.facts.fingerprint.startswith(FINGERPRINT):
         return _fingerprint(model, path, form) == model.facts.fingerprint
-    layout, known = open_table(model, path, form), model.encoder.columns
+    layout, known = open_table(model.reads, path, form), model.encoder.columns
     wanted = {model.target, *model.encoder.names}
     others = model.facts.dropped if layout.names is None else [name for name in layout.names if name not in wanted]
     texts = [column.name for column in known if not isinstance(column, ScaledColumn)]
@@ -366,7 +372,7 @@ def is_training_table(model: TableModel, path: Path, form: TableFormat | None = 
 
 def _fingerprint(model: TableModel, path: Path, form: TableFormat | None) -> str | None:
     """The fingerprint of a table, piece by piece; None where a row cannot be read or its class is not known."""
-    layout, total = open_table(model, path, form), np.zeros(2, dtype=np.uint64)
+    layout, total = open_table(model.reads, path, form), np.zeros(2, dtype=np.uint64)
     places = {name: c for c, name in enumerate(model.classes)}
     try:
         for X, _, _, labels in read_chunks(model, path, layout):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 Array = np.ndarray
 
 _FIT_AGAIN = "fit a machine of mcls without --no-probabilities"
+
+
+def left_out(dropped: Sequence[str], *roles: str | None) -> list[str]:
+    """The columns of a table that are not learnt from: those that are dropped, and those with another role."""
+    return [*dropped, *(name for name in roles if name is not None)]
 
 
 class ModelFacts(BaseModel):
@@ -92,7 +97,7 @@ class ModelFacts(BaseModel):
             cv_interval=wilson(error * selection.n_independent, selection.n_independent),
             nested_error=selection.nested_error,
             nested_machines=selection.nested_machines,
-            dropped=[*dropped, *(name for name in (group, weight) if name is not None)],
+            dropped=left_out(dropped, group, weight),
             metric=selection.metric,
             metrics=selection.metrics if list(selection.metrics) != [ERROR.name] else {},
             group=group,
@@ -109,6 +114,37 @@ class ModelFacts(BaseModel):
     def baseline(self) -> float:
         """The error of always saying the largest class, on the training table."""
         return 1.0 - self.classes[self.largest_class] / self.rows
+
+
+class Reads(NamedTuple):
+    """What a model reads of a table, known before there is a model.
+
+    Attributes
+    ----------
+    encoder : Encoder
+        Columns → features.
+    target : str
+        The class column of the training table.
+    dropped : sequence of str
+        Columns of the training table that were left out.
+    """
+
+    encoder: Encoder
+    target: str
+    dropped: Sequence[str]
+
+    def require(self, names: list[str]) -> None:
+        """Refuse a table that lacks a column, with the nearest name it has."""
+        missing = [name for name in self.encoder.names if name not in names]
+        if missing:
+            guess = nearest(missing[0], names)
+            hint = f"; is it '{guess}'?" if guess else ""
+            others = f" (and {len(missing) - 1} more of the model's columns)" if len(missing) > 1 else ""
+            raise McLsError(f"column '{missing[0]}' is missing{others}{hint}")
+
+
+#: Is told what the model will read before it is fitted, and may refuse.
+Check = Callable[[Reads], None]
 
 
 @dataclass(frozen=True)
@@ -153,6 +189,11 @@ class TableModel:
     def classes(self) -> list[str]:
         """The classes, in the order of the scores."""
         return self.estimator.classes_.tolist()
+
+    @property
+    def reads(self) -> Reads:
+        """What it reads of a table."""
+        return Reads(self.encoder, self.target, self.facts.dropped)
 
     def predict(self, table: Any) -> Array:
         """Classes of the rows of a table: a pandas DataFrame, any mapping of column names to columns, or an array.
@@ -218,7 +259,7 @@ class TableModel:
         if not hasattr(table, "keys"):
             table = self._named(table)
         keys = {str(key): key for key in table.keys()}  # noqa: SIM118  (a DataFrame iterates over other things)
-        self.require(list(keys))
+        self.reads.require(list(keys))
         log = Reading(strict=strict)
         X = self.encoder.encode({name: frame_cells(table[keys[name]]) for name in self.encoder.names}, log)
         if log.reasons:
@@ -240,15 +281,6 @@ class TableModel:
         if cells.ndim != 2 or cells.shape[1] != len(names):
             raise McLsError(f"{expected}, got the shape {cells.shape}")
         return dict(zip(names, cells.T))
-
-    def require(self, names: list[str]) -> None:
-        """Refuse a table that lacks a column, with the nearest name it has."""
-        missing = [name for name in self.encoder.names if name not in names]
-        if missing:
-            guess = nearest(missing[0], names)
-            hint = f"; is it '{guess}'?" if guess else ""
-            others = f" (and {len(missing) - 1} more of the model's columns)" if len(missing) > 1 else ""
-            raise McLsError(f"column '{missing[0]}' is missing{others}{hint}")
 
     def class_name(self, text: str, decimal: str = ".") -> str:
         """A cell of the class column as the model names it: where classes are numbers, 1.0 is 1."""

@@ -113,6 +113,21 @@ def test_a_test_table_is_judged_as_evaluate_judges_it(made, capsys, tmp_path):
     assert not (tmp_path / "never.mcls").exists()  # refused before the search
 
 
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize(("lacks", "told"), [("kind", "no class column 'kind'"), ("z", "column 'z' is missing")])
+def test_a_test_table_that_lacks_a_column_is_refused_before_the_search(
+    lacks, told, large, made, capsys, tmp_path, monkeypatch
+):
+    train, test, _ = made
+    pd.read_csv(test).drop(columns=lacks).to_csv(tmp_path / "less.csv", index=False)
+    monkeypatch.setattr("mcls.models.fitting.select", None)
+    monkeypatch.setattr("mcls.models.large._Fit.worth", None)
+    options = ["--target", "kind", "-o", tmp_path / "never.mcls", *DROP, "--machine", "oneLSM"]
+    options += ["--memory", "1GB"] * large
+    refused(capsys, told, "fit", train, *options, "--test", tmp_path / "less.csv")
+    assert not (tmp_path / "never.mcls").exists()
+
+
 def test_fit_prints_the_error_of_a_test_table_and_the_metric_that_chose(made, capsys, tmp_path):
     train, test, model = made
     options = ("-o", tmp_path / "n.mcls", *GRID, *DROP, "--metric", "log-loss,auc", "--test", test)

@@ -36,3 +36,9 @@ def test_a_frame_is_read_as_its_csv(tmp_path):
     other = learn_encoder(columns, "the frame", rules)
     assert other == encoder
     assert np.array_equal(other.features(read_values(columns, other), Reading()), X)
+
+
+def test_a_whole_number_beyond_the_range_of_floats_is_not_finite():
+    column = frame_column("x", [1, -(10**400), None])
+    assert column.values[1] == -np.inf
+    assert "row 1 (the first is 0)" in str(column.infinite)
