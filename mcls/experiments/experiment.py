@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +17,7 @@ from mcls.errors import printable
 from mcls.experiments.config import OF_TABLES, ExperimentConfig
 from mcls.experiments.layout import plan
 from mcls.experiments.plan import Plan
-from mcls.experiments.runner import Progress, RunOutcome, run_cells
+from mcls.experiments.runner import Batch, Progress, RunOutcome, run_batches, run_cells
 from mcls.experiments.store import Store, write_file
 from mcls.experiments.summary import Line, summarise, to_csv, to_markdown
 from mcls.files import clear_stale
@@ -77,10 +78,7 @@ class Experiment:
 
         With ``timing: true`` the cells run one after the other: a time measured beside other work is not a measurement.
         """
-        clear_stale(self.folder)
-        write_file(self.folder / CONFIG_FILE, self.config_as_run())
-        self.write_plan()
-        write_file(self.folder / "environment.json", json.dumps(environment(), indent=1) + "\n")
+        self._begin()
         outcome = run_cells(
             self.plan.cells,
             self.store,
@@ -93,6 +91,13 @@ class Experiment:
         )
         self.write_summary()
         return outcome
+
+    def _begin(self) -> None:
+        """Write what the folder says of the run itself."""
+        clear_stale(self.folder)
+        write_file(self.folder / CONFIG_FILE, self.config_as_run())
+        self.write_plan()
+        write_file(self.folder / "environment.json", json.dumps(environment(), indent=1) + "\n")
 
     def write_plan(self) -> None:
         """Write ``plan.json``: what tables, plots and the report need beside the cells."""
@@ -138,3 +143,13 @@ class Experiment:
         for origin in loaded_files():
             header += f"# Run with --plugin {printable(origin.name)}, sha256 {origin.digest}.\n"
         return header + yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=100)
+
+
+def run_together(
+    experiments: Sequence[Experiment], jobs: int, progress: Progress | None = None
+) -> list[RunOutcome]:
+    """Compute what several experiments lack, as if it were one; each has its summary as soon as its cells are there."""
+    for experiment in experiments:
+        experiment._begin()
+    batches = [Batch(each.plan.cells, each.store, each.write_summary) for each in experiments]
+    return run_batches(batches, jobs=jobs, progress=progress)

@@ -7,15 +7,17 @@ cell is claimed before it is given out, and one that another run has claimed is 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 import traceback
 import warnings
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Protocol
+from pathlib import Path
+from typing import Any, Protocol
 
 from mcls.environment import environment, peak_memory_gb
 from mcls.errors import McLsError
@@ -64,6 +66,31 @@ class RunOutcome:
         return not self.failed and not self.not_run
 
 
+@dataclass
+class Batch:
+    """Cells of one store; ``finish`` is called when all have their records, or when the run ends before."""
+
+    cells: Sequence[Cell]
+    store: Store
+    finish: Callable[[], None] = lambda: None
+
+
+@dataclass(eq=False)
+class _Work:
+    """A cell to compute, whose place is a store, and what that held of it when the run began."""
+
+    cell: Cell
+    store: Store
+    before: Stamp | None
+    outcome: RunOutcome
+    finish: Callable[[], None]
+
+    @property
+    def claim(self) -> str:
+        """What a run claims before it computes the cell: itself, or the clock, which has room for one at a time."""
+        return "0" * len(self.cell.key) if self.cell.timing else self.cell.key
+
+
 def run_cells(
     cells: Sequence[Cell],
     store: Store,
@@ -88,33 +115,62 @@ def run_cells(
     keep_going : bool
         Go on after a cell has failed; otherwise stop there.
     """
-    clear_stale(store.folder)
-    todo: dict[str, Cell] = {}
-    before: dict[str, Stamp | None] = {}
-    for cell in cells:
-        stamp, known = store.look(cell)
-        if fresh or known is None or known.status != "done":
-            todo[cell.key], before[cell.key] = cell, stamp
-    outcome = RunOutcome(reused=len(cells) - len(todo), not_run=len(todo))
+    how: dict[str, Any] = {"jobs": jobs, "backend": backend, "scheduler": scheduler, "fresh": fresh}
+    return run_batches([Batch(cells, store)], keep_going=keep_going, progress=progress, **how)[0]
+
+
+def run_batches(
+    batches: Sequence[Batch],
+    *,
+    jobs: int = 1,
+    backend: str = "loky",
+    scheduler: str | None = None,
+    fresh: bool = False,
+    keep_going: bool = True,
+    progress: Progress | None = None,
+) -> list[RunOutcome]:
+    """The same for cells of several stores: no process waits for the last cell of a store before it begins the next.
+
+    Cells whose time is measured are given out one at a time, so they are not to be mixed with others.
+    """
+    todo: list[_Work] = []
+    outcomes = []
+    for batch in batches:
+        clear_stale(batch.store.folder)
+        mine, outcome = dict[str, _Work](), RunOutcome()
+        for cell in batch.cells:
+            stamp, known = batch.store.look(cell)
+            if fresh or known is None or known.status != "done":
+                mine[cell.key] = _Work(cell, batch.store, stamp, outcome, batch.finish)
+        outcome.reused, outcome.not_run = len(batch.cells) - len(mine), len(mine)
+        outcomes.append(outcome)
+        todo += mine.values()
     if progress:
         progress.start(len(todo))
     pool: Pool | None = None
     try:
         if todo:
             pool = _pool(len(todo), jobs, backend, scheduler)
-            with Claims(store.folder) as claims:
-                for cell, record, is_ours in _shared(list(todo.values()), store, before, pool, claims, progress):
-                    _note(outcome, record, is_ours)
+            with contextlib.ExitStack() as stack:
+                folders = {work.store.folder for work in todo}
+                claims = {folder: stack.enter_context(Claims(folder)) for folder in sorted(folders)}
+                for work, record, is_ours in _shared(todo, pool, claims, progress):
+                    _note(work.outcome, record, is_ours)
                     if progress:
-                        progress.advance(cell, record)
-                    if outcome.failed and not keep_going:
+                        progress.advance(work.cell, record)
+                    if work.outcome.not_run == 0:
+                        work.finish()
+                    if work.outcome.failed and not keep_going:
                         break
     finally:
         if pool is not None:
-            pool.close(stop=outcome.not_run > 0)
+            pool.close(stop=any(outcome.not_run for outcome in outcomes))
         if progress:
             progress.stop()
-    return outcome
+    for batch, outcome in zip(batches, outcomes):
+        if outcome.not_run or outcome.reused == len(batch.cells):
+            batch.finish()
+    return outcomes
 
 
 def _note(outcome: RunOutcome, record: Record, is_ours: bool) -> None:
@@ -137,54 +193,53 @@ def _pool(n_cells: int, jobs: int, backend: str, scheduler: str | None) -> Pool:
 
 
 def _shared(
-    todo: list[Cell],
-    store: Store,
-    before: dict[str, Stamp | None],
-    pool: Pool,
-    claims: Claims,
-    progress: Progress | None,
-) -> Iterator[tuple[Cell, Record, bool]]:
+    todo: list[_Work], pool: Pool, claims: Mapping[Path, Claims], progress: Progress | None
+) -> Iterator[tuple[_Work, Record, bool]]:
     """Every cell with its record, and whether it was computed here; records of ours are stored by then.
 
-    ``before`` says what the store held when the run began: what has changed since is the work of another run.
+    What a store has got of a cell since the run began is the work of another run.
     """
     waiting = deque(todo)
-    elsewhere: deque[Cell] = deque()  # claimed by another run when we last looked
-    killed: deque[Cell] = deque()  # to be computed again, alone
-    alone: str | None = None
-    under_way = 0
+    elsewhere: deque[_Work] = deque()  # claimed by another run when we last looked
+    killed: deque[_Work] = deque()  # to be computed again, alone
+    alone: _Work | None = None
+    under_way: dict[int, _Work] = {}  # by the identity of the cell that was given out
     waited = False  # for other runs, the last time there was nothing else to do
+
+    def give_out(work: _Work) -> None:
+        under_way[id(work.cell)] = work
+        pool.submit(compute, work.cell)
+
     while waiting or elsewhere or killed or under_way:
-        ahead = 1 if todo[0].timing else pool.ahead  # a time beside other work is not a measurement
-        while waiting and under_way < ahead and alone is None:
-            cell = waiting.popleft()
-            if not claims.take(_claim(cell)):
-                elsewhere.append(cell)
+        ahead = 1 if todo[0].cell.timing else pool.ahead  # a time beside other work is not a measurement
+        while waiting and len(under_way) < ahead and alone is None:
+            work = waiting.popleft()
+            cell, store, held = work.cell, work.store, claims[work.store.folder]
+            if not held.take(work.claim):
+                elsewhere.append(work)
                 continue
-            if store.stamp(cell) != before[cell.key] and (record := store.read(cell)) is not None:
-                claims.release(_claim(cell))
-                yield cell, record, False
+            if store.stamp(cell) != work.before and (record := store.read(cell)) is not None:
+                held.release(work.claim)
+                yield work, record, False
                 continue
-            pool.submit(compute, cell)
-            under_way += 1
+            give_out(work)
             if waited and progress:
                 progress.wait(0)
             waited = False
         if not under_way and killed:
-            alone = killed[0].key
-            pool.submit(compute, killed.popleft())
-            under_way += 1
+            alone = killed.popleft()
+            give_out(alone)
         if under_way:
             for cell, record in pool.ready(_LOOK_AGAIN if elsewhere and not waiting else None):
-                under_way -= 1
-                if record is None and cell.key != alone:
-                    killed.append(cell)
+                work = under_way.pop(id(cell))
+                if record is None and work is not alone:
+                    killed.append(work)
                     continue
                 alone = None
                 record = record or _killed(cell)
-                store.write(record)
-                claims.release(_claim(cell))
-                yield cell, record, True
+                work.store.write(record)
+                claims[work.store.folder].release(work.claim)
+                yield work, record, True
         elif elsewhere and not waiting:
             waited = True
             if progress:
@@ -192,11 +247,6 @@ def _shared(
             time.sleep(_LOOK_AGAIN)
         if not waiting:
             waiting, elsewhere = elsewhere, deque()
-
-
-def _claim(cell: Cell) -> str:
-    """What a run claims before it computes a cell: the cell, or the clock, which has room for one at a time."""
-    return "0" * len(cell.key) if cell.timing else cell.key
 
 
 def compute(cell: Cell) -> Record:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from mcls.experiments.experiment import run_together
 from mcls.experiments.runner import Progress, RunOutcome
 from mcls.experiments.store import write_file
 from mcls.reporting.paper import NOT_RUN, TableSpec
@@ -33,8 +34,9 @@ def needed(specs: Iterable[TableSpec], studies: Studies) -> list[Study]:
 def run(
     todo: Sequence[Study], jobs: int, make_progress: Callable[[], Progress], tell: Callable[[str], None]
 ) -> list[RunOutcome]:
-    """Compute the cells that are missing, study by study."""
-    outcomes = []
+    """Compute the cells that are missing: those of all studies together, but for those that are timed."""
+    together: list[Study] = []
+    timed: list[Study] = []
     for study in todo:
         try:
             plan, store = study.experiment.plan, study.store
@@ -48,7 +50,12 @@ def run(
             continue
         how = "one at a time, for the clock" if study.config.timing else f"{jobs} at a time"
         tell(f"{study.name}: {missing} of {len(plan.cells)} cells to compute, {how}")
-        outcomes.append(study.experiment.run(jobs=jobs, progress=make_progress()))
+        (timed if study.config.timing else together).append(study)
+    outcomes = []
+    if together:
+        outcomes += run_together([study.experiment for study in together], jobs, make_progress())
+    outcomes += [study.experiment.run(progress=make_progress()) for study in timed]
+    for study in (*together, *timed):
         study.refresh()
     return outcomes
 

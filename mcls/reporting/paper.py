@@ -80,14 +80,15 @@ def mean_entry(figures: StudyRow | None, digits: int = 2) -> Entry:
     return number(figures.line.mean, digits, figures.anchor)
 
 
-def processors(figures: Sequence[StudyRow]) -> list[str]:
-    """One note that names the machine the times were measured on."""
+def processors(figures: Sequence[StudyRow], alone: bool = True) -> list[str]:
+    """One note that names the machine the times were measured on, with one cell at a time or with others beside it."""
     seen: dict[str, None] = {}
     for each in figures:
         for record in each.records:
             if record is not None:
                 seen[computer(record["environment"])] = None
-    return [f"Measured on {' and '.join(seen)}, one cell at a time, one BLAS thread."] if seen else []
+    how = "one cell at a time, one BLAS thread" if alone else "one BLAS thread, with other cells beside it"
+    return [f"Measured on {' and '.join(seen)}, {how}."] if seen else []
 
 
 def computer(environment: dict[str, Any]) -> str:

@@ -347,18 +347,21 @@ def sweep_rls(
     """
     K_plain = K
     K, root = weigh(K, w)
-    KK = K @ K
     blocks = label_blocks(y, L)
+    learnt = np.unique(np.concatenate([train for train, _ in folds]))  # all rows, but for a single split
+    K_learnt = K if len(learnt) == len(y) else K[np.ix_(learnt, learnt)]
+    KK = K_learnt @ K_learnt
     results = []
     for train, test in folds:
-        outside = np.setdiff1d(np.arange(len(y)), train)
+        outside = np.setdiff1d(learnt, train)
         values = np.zeros((len(gammas), len(test), len(L)))
         for block in blocks:
             rows = train if len(blocks) == 1 else train[np.isin(train, block)]
             problem = _RLS.of(K, root, y, L, train, rows, regularizer)
             K_out = K[np.ix_(outside, rows)]
-            KK_rows = KK[np.ix_(rows, rows)] - K_out.T @ K_out
-            if (KK_rows.diagonal() < 0.1 * KK.diagonal()[rows]).any():  # the rows left out were most of the sum
+            places = np.searchsorted(learnt, rows)
+            KK_rows = KK[np.ix_(places, places)] - K_out.T @ K_out
+            if (KK_rows.diagonal() < 0.1 * KK.diagonal()[places]).any():  # the rows left out were most of the sum
                 KK_rows = problem.K.T @ problem.K
             K_test = K_plain[np.ix_(test, rows)] * root[rows]
             for i, (beta, kept) in enumerate(zip(*problem.solve_all(np.asarray(gammas, dtype=float), KK_rows))):

@@ -17,8 +17,9 @@ import pytest
 
 from mcls.experiments.cells import Cell
 from mcls.experiments.claims import Claims
+from mcls.experiments.experiment import run_together
 from mcls.experiments.records import decode
-from mcls.experiments.runner import _claim, compute, run_cells
+from mcls.experiments.runner import RunOutcome, _Work, compute, run_cells
 from mcls.machines.registry import Machine
 
 from .small import SMALL, make_experiment, without_times
@@ -284,8 +285,61 @@ def test_a_fresh_run_too_takes_what_another_one_has_made_meanwhile(tmp_path):
 
 def test_times_are_measured_by_one_run_at_a_time(tmp_path):
     experiment = make_experiment(tmp_path, timing=True, machines="ovO")
-    assert len({_claim(cell) for cell in experiment.plan.cells}) == 1
-    assert len({_claim(cell) for cell in make_experiment(tmp_path, machines="ovO").plan.cells}) == 6
+    assert len({claim_of(cell) for cell in experiment.plan.cells}) == 1
+    assert len({claim_of(cell) for cell in make_experiment(tmp_path, machines="ovO").plan.cells}) == 6
+
+
+def claim_of(cell):
+    return _Work(cell, None, None, RunOutcome(), print).claim
+
+
+# Several experiments as one -----------------------------------------------------------------------------------
+
+
+def two_experiments(out):
+    return [
+        make_experiment(out, name="first", machines="ovO", datasets="iris:sample=60", replicates=3),
+        make_experiment(out, name="second", machines="oneLSM", datasets="iris:sample=60", replicates=2),
+    ]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_experiments_that_run_together_end_as_if_each_ran_alone(tmp_path, jobs):
+    for experiment in (alone := two_experiments(tmp_path / "alone")):
+        experiment.run()
+    together = two_experiments(tmp_path / "together")
+    outcomes = run_together(together, jobs)
+    assert [(outcome.computed, outcome.ok) for outcome in outcomes] == [(3, True), (2, True)]
+    assert [summary(each) for each in together] == [summary(each) for each in alone]
+    assert [outcome.reused for outcome in run_together(two_experiments(tmp_path / "together"), jobs)] == [3, 2]
+
+
+def test_no_process_waits_for_the_last_cell_of_an_experiment(tmp_path, monkeypatch):
+    pool, experiments = Noted(), two_experiments(tmp_path)
+    monkeypatch.setattr("mcls.experiments.runner._pool", lambda *a: pool)
+    begun = []
+
+    class Looks(Waits):
+        def advance(self, cell, record):
+            begun.append((len(pool._todo), experiments[0].folder.joinpath("summary.csv").exists()))
+
+    run_together(experiments, 2, Looks(None))
+    # Of five cells, four are under way until there are no more; the summary of the first three is there with the third.
+    assert begun == [(3, False), (3, False), (2, False), (1, True), (0, True)]
+
+
+def test_what_is_killed_among_several_experiments_leaves_their_finished_cells(tmp_path):
+    experiments = two_experiments(tmp_path)
+
+    class Ends(Waits):
+        def advance(self, cell, record):
+            if cell in experiments[1].plan.cells:
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_together(experiments, 1, Ends(None))
+    again = run_together(two_experiments(tmp_path), 1)
+    assert [(outcome.reused, outcome.computed) for outcome in again] == [(3, 0), (1, 1)]
 
 
 # How much work nothing to do is ------------------------------------------------------------------------------

@@ -247,7 +247,7 @@ def _full_table(studies: Studies) -> Table:
         [
             "The point is chosen by 3-fold cross-validation over the whole grid of 81 points on the training rows and "
             "judged on the test rows, so the error is honest. Seconds and memory of it all, on one core.",
-            *processors(used),
+            *processors(used, alone=False),
         ],
         studies.quick,
         lacking=lacking(used, run_command("honeine2013", "6", studies)),
