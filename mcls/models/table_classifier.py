@@ -29,6 +29,7 @@ from mcls.models.fitting import check_machine, fit_columns
 from mcls.models.ranking import BEST
 from mcls.models.saving import save
 from mcls.models.training_rows import folds_among, read_folds
+from mcls.seeds import whole_seed
 from mcls.solvers.weights import check_weights
 
 Array = np.ndarray
@@ -176,7 +177,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         columns: list[Column] = [frame_column(name, table[name], name in as_text) for name in used]
         labels = TextColumn("class", codes, tuple(str(name) for name in self.classes_.tolist()), None)
         read = ReadTable(columns, labels, dropped, TableFormat(decimal="."), [])
-        settings = {"folds": folds, "seed": self.seed, "nested": self.nested, "groups": groups}
+        settings = {"folds": folds, "seed": whole_seed(self.seed), "nested": self.nested, "groups": groups}
         settings |= {"metric": self.metric, "class_weight": self.class_weight, "calibration": self.calibration}
         settings |= {"scaling": self.scaling, "sample_weight": weights}
         fitted = fit_columns(read, Path("a data frame"), self.machine, self.grid, rules, **settings)

@@ -30,7 +30,7 @@ from mcls.evaluation.protocols.base import MOST_REPEATS
 from mcls.evaluation.protocols.nested_folds import MOST_FOLDS
 from mcls.evaluation.task import Prepare, named_weights
 from mcls.machines.registry import get_machine
-from mcls.seeds import derive
+from mcls.seeds import derive, whole_seed
 
 Array = np.ndarray
 Say = Callable[[str], None]
@@ -77,7 +77,7 @@ class TrainingRows:
 
         ``most`` says how many of n rows the search can take; without it the rows do not depend on the machine.
         """
-        table = X
+        table, seed = X, whole_seed(seed)
         X, y = validate_data(get_machine("oneLSM").create(), X, y, dtype=np.float64)
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)

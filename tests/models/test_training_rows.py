@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
-from mcls import OneLSM, select
+from mcls import OneLSM, TableClassifier, select
 from mcls.data import load_dataset
+from mcls.errors import McLsError
 from mcls.evaluation.scaling import to_range
 from mcls.models import candidates
 
@@ -34,3 +35,15 @@ def test_any_splitter_and_index_pairs_are_taken():
         found = select(X, Y, grid=GRID, folds=folds)
         assert found.folds == 5
         assert found.results["error"].tolist() == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_seed_may_be_a_whole_number_of_numpy_and_nothing_else():
+    found = [select(X, Y, grid=GRID, folds=3, seed=seed, nested=True) for seed in (3, np.int64(3), np.uint8(3))]
+    assert len({(each.nested_error, each.error) for each in found}) == 1
+    point = "oneLSM:gamma=0.1,sigma=1"
+    assert TableClassifier(point, folds=2, seed=np.int64(3)).fit(X, Y).model_.facts.seed == 3
+    for seed in (None, -1, 1.5, "3", True, 2**32, np.random.default_rng(0)):
+        with pytest.raises(McLsError, match=r"seed must be a whole number from 0 to 2\^32 - 1; got"):
+            select(X, Y, grid=GRID, folds=3, seed=seed)
+        with pytest.raises(McLsError, match="seed must be a whole number"):
+            TableClassifier(point, folds=2, seed=seed).fit(X, Y)
