@@ -8,9 +8,10 @@ import pytest
 import sklearn
 from sklearn.datasets import make_classification
 from sklearn.exceptions import FitFailedWarning
+from sklearn.gaussian_process.kernels import RBF
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
-from sklearn.model_selection import GroupKFold, ShuffleSplit
+from sklearn.model_selection import GridSearchCV, GroupKFold, ShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
@@ -74,6 +75,20 @@ def test_machines_and_grids_of_any_kind_are_swept(machine, grid):
     assert both(machine, grid, X, y, cv=ShuffleSplit(4, random_state=0)).swept_
     alone, together = (SweepCV(machine, grid, cv=CV, n_jobs=n).fit(X, y).cv_results_ for n in (1, 2))
     assert np.array_equal(alone["mean_test_score"], together["mean_test_score"])
+
+
+def test_values_that_are_arrays_objects_or_one_number_in_two_types_are_swept():
+    X, y = rows("iris")
+    book = np.array([[0.0, 0.0, 3.0], [0.0, 1.0, 0.0], [0.1, 0.0, 0.0]])
+    for grid in (
+        {"labelbook": ["indicators", book, np.eye(3), book.tolist()], "gamma": [0.1, 1.0]},
+        {"kernel": [RBF(0.5), RBF(2.0)], "gamma": [0.1, 1.0]},  # callables that have no hash
+        [{"gamma": [1, 4], "sigma": [1]}, {"gamma": np.array([0.1, 1.0]), "sigma": np.array([0.5, 1.0])}],
+    ):
+        ours, plain = (search(OneLSM(), grid, cv=CV).fit(X, y) for search in (SweepCV, GridSearchCV))
+        assert ours.swept_
+        assert ours.best_index_ == plain.best_index_
+        assert np.allclose(ours.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"], atol=1e-12)
 
 
 def test_a_precomputed_kernel_and_a_frame_are_searched():
