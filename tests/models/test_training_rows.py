@@ -47,3 +47,19 @@ def test_a_seed_may_be_a_whole_number_of_numpy_and_nothing_else():
             select(X, Y, grid=GRID, folds=3, seed=seed)
         with pytest.raises(McLsError, match="seed must be a whole number"):
             TableClassifier(point, folds=2, seed=seed).fit(X, Y)
+
+
+def test_numbers_and_values_may_be_those_of_numpy():
+    settings = {"nested": True, "folds": 3, "repeats": 2, "permutations": 3}
+    values = {"gamma": [0.01, 1.0], "sigma": [1, 2, 3]}
+    arrays = {"gamma": np.logspace(-2, 0, 2), "sigma": range(1, 4)}
+    given = [(values, settings), (arrays, {name: np.int64(value) for name, value in settings.items()})]
+    found, again = (select(X, Y, grid=grid, **own) for grid, own in given)
+    assert found.grid == again.grid == values
+    assert found.repeat_errors == again.repeat_errors
+    assert len(found.repeat_errors) == 2
+    assert found.chance.p == again.chance.p
+    assert select(X, Y, grid={"gamma": np.float32([0.5]), "sigma": [np.int64(1)]}).best_params == {
+        "gamma": 0.5,
+        "sigma": 1,
+    }
