@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
@@ -63,3 +64,15 @@ def test_numbers_and_values_may_be_those_of_numpy():
         "gamma": 0.5,
         "sigma": 1,
     }
+
+
+@pytest.mark.parametrize("gap", [None, np.nan, pd.NA])
+def test_a_row_without_its_group_is_refused(gap):
+    for kind in ("str", "int"):
+        groups = (np.arange(150) % 10).astype(kind).astype(object)
+        groups[7] = gap
+        for given in (groups, pd.Series(groups)):
+            with pytest.raises(McLsError, match="one value for each of the 150 rows; that of row 7 is missing"):
+                select(X, Y, grid=GRID, folds=3, groups=given)
+    with pytest.raises(McLsError, match="that of row 7 is missing"):
+        select(X, Y, grid=GRID, folds=3, groups=np.where(np.arange(150) == 7, np.nan, np.arange(150) % 10))
