@@ -147,7 +147,7 @@ class Reads(NamedTuple):
 Check = Callable[[Reads], None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TableModel:
     """What ``mcls fit`` makes and ``mcls.load`` returns: predicts the class of rows given by named columns.
 
@@ -184,6 +184,14 @@ class TableModel:
             raise McLsError(f"its columns give {width} features, its machine has {self.estimator.n_features_in_}")
         if not all(isinstance(name, str) for name in self.classes):
             raise McLsError("its classes are not text")
+
+    def __repr__(self) -> str:
+        facts = self.facts
+        nested = "" if facts.nested_error is None else f", nested_error={facts.nested_error:.4g}"
+        return (
+            f"TableModel({facts.machine}: '{self.target}' of {len(self.classes)} classes from "
+            f"{len(self.encoder.names)} columns, {facts.rows} rows of {facts.file}, error={facts.cv_error:.4g}{nested})"
+        )
 
     @property
     def classes(self) -> list[str]:

@@ -28,6 +28,14 @@ def test_saved_loaded_and_asked_with_a_frame(fitted, tmp_path):
     assert (tmp_path / "again.mcls").read_bytes() == (tmp_path / "iris.mcls").read_bytes()
 
 
+def test_it_is_shown_in_a_line(fitted):
+    error, nested = fitted.model.facts.cv_error, fitted.model.facts.nested_error
+    assert repr(fitted.model) == (
+        "TableModel(oneLSM: 'class' of 3 classes from 4 columns, 150 rows of iris.csv, "
+        f"error={error:.4g}, nested_error={nested:.4g})"
+    )
+
+
 def test_asked_with_an_array_or_lists(fitted):
     frame = pd.read_csv(IRIS)
     expected = fitted.model.predict(frame)
