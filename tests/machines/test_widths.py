@@ -40,6 +40,19 @@ def test_the_width_is_that_of_scikit_learn(wine):
     )  # its answer to rows that are all alike
 
 
+@pytest.mark.parametrize("size", [1e-300, 1e-160, 1e151])
+@pytest.mark.parametrize("name", ["oneLSM", "rfm"])
+def test_rows_that_no_width_fits_are_refused(name, size, wine):
+    X, y = wine
+    X = StandardScaler().fit_transform(X)
+    with pytest.raises(
+        McLsError, match=r"the width that fits the rows is .*, and widths from .*: scale the features"
+    ):
+        by_default(name).fit(size * X, y)
+    if name == "oneLSM":
+        mcls.OneLSM(kernel="polynomial", degree=1).fit(min(size, 1e3) * X, y)  # has no width
+
+
 def test_a_weight_counts_a_row_so_many_times(wine):
     X, _ = wine
     times = np.arange(len(X)) % 4
