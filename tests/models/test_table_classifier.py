@@ -178,6 +178,14 @@ def test_columns_are_named_by_numbers_and_by_an_index_too(frame):
     assert ColumnRules(drop=0).drop == ("0",)
 
 
+def test_spaces_around_a_text_are_none_of_it_in_a_fit_and_in_a_prediction(recwarn):
+    hue, kind = ["rough ", " smooth"] * 10, ["kiwi", "apple"] * 10
+    found = TableClassifier(POINT, folds=2, groups=None).fit(pd.DataFrame({"hue": hue}), kind)
+    for other in (hue, ["rough", "smooth"] * 10, [" rough ", "smooth "] * 10):
+        assert found.predict(pd.DataFrame({"hue": other})).tolist() == kind
+    assert not recwarn.list
+
+
 def test_its_calibrated_probabilities_judge_it_in_an_experiment():
     data = load_dataset("iris")
     X, y = data.X[::2], data.y[::2]
