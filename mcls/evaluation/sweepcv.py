@@ -27,7 +27,7 @@ from mcls.kernels import COLUMN_KERNELS
 from mcls.machines.base import BaseMachine
 from mcls.machines.calibrated import calibration_folds
 from mcls.solvers.calibration import DECIDE, calibrate
-from mcls.solvers.weights import check_weights
+from mcls.solvers.weights import check_class_names, check_weights
 from mcls.threads import blas_threads
 
 Array = np.ndarray
@@ -274,7 +274,8 @@ class _Search:
     ) -> Iterator[tuple[list[int], int, FoldScores]]:
         """The same for rows that need no transformer; ``which`` are the candidates of the points."""
         self.machine.check_parameters()  # as every fit does, which then says so
-        machine = self.machine.on_codes(self.classes.tolist())
+        names = self.classes.tolist()
+        machine, points = self._on_codes(self.machine, names), [self._point_on_codes(p, names) for p in points]
         seen = [train if self.weights is None else train[self.weights[train] > 0] for train, _ in folds]
         present = [np.unique(self.codes[rows]) for rows in seen]
         if min(len(classes) for classes in present) < 2:
@@ -307,6 +308,21 @@ class _Search:
                     rows, y[test], self.codes[test], self.classes, present[k], scores[k], probabilities
                 )
                 yield [which[i] for i in at], numbers[k], fold
+
+    @staticmethod
+    def _on_codes(machine: BaseMachine, names: Sequence[Any]) -> BaseMachine:
+        """The machine as a sweep wants it; as in a fit, weights of unknown classes are refused."""
+        if machine.takes_weights:
+            check_class_names(machine.class_weight, names)
+        return machine.on_codes(names)
+
+    def _point_on_codes(self, point: dict[str, Any], names: Sequence[Any]) -> dict[str, Any]:
+        """The same for a point whose weights of classes are in a dictionary."""
+        if not isinstance(point.get("class_weight"), Mapping):
+            return point
+        machine = clone(self.machine).set_params(class_weight=point["class_weight"])
+        machine.check_parameters()
+        return {**point, "class_weight": self._on_codes(machine, names).class_weight}
 
     def _inner_folds(self, X: Array, fold: Fold) -> tuple[Array, list[Fold], Array]:
         """Rows that a fitted machine calibrates with, the folds that give their scores, and the fold of each."""

@@ -144,6 +144,8 @@ def _value_key(value: Any) -> Hashable:
         return value.dtype.str, value.shape, value.tobytes()
     if isinstance(value, list | tuple):
         return tuple(map(_value_key, value))
+    if isinstance(value, Mapping):
+        return frozenset((name, _value_key(of)) for name, of in value.items())
     if isinstance(value, Hashable):
         try:
             hash(value)  # a tuple in an object may hold what is not

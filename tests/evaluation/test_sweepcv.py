@@ -67,6 +67,7 @@ def test_every_map_is_fitted_inside_the_training_fold(how):
         (ELM(n_hidden=30), {"C": [0.1, 10.0], "n_hidden": [20, 30]}),
         (OneLSM(), [GRID, {"kernel": ["linear"], "gamma": [1.0, 1.0]}]),
         (OneLSM(class_weight={"setosa": 5.0}), {"labelbook": ["pm1", "fisher"], "gamma": [1.0]}),
+        (OneLSM(), {"class_weight": [None, {"versicolor": 30.0}, {"virginica": 30.0}], "gamma": [0.1, 1.0]}),
     ],
     ids=repr,
 )
@@ -161,6 +162,14 @@ def test_what_others_code_or_rows_fail_at_is_judged_as_grid_search_judges_it():
             ours = both(estimator, {f"{prefix}gamma": [0.1, 1.0]}, data, y, refit=False)
         assert not ours.swept_
         assert np.isnan(ours.cv_results_["mean_test_score"]).any()
+
+
+def test_weights_of_unknown_classes_are_refused_as_a_fit_refuses_them():
+    X, y = rows("iris")
+    wrong = {"rose": 2.0}
+    for machine, weights in ((OneLSM(), [None, wrong]), (OneLSM(class_weight=wrong), [wrong])):
+        with pytest.raises(ValueError, match="class_weight names 'rose', which is not a class of the data"):
+            SweepCV(machine, {"class_weight": weights}, cv=CV, error_score="raise").fit(X, y)
 
 
 def test_points_that_cannot_be_fitted_get_the_error_score():

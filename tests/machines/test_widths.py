@@ -102,6 +102,18 @@ def test_a_search_scores_as_grid_search_does(wine, weighted, piped):
     assert ours.best_params_ == theirs.best_params_
 
 
+def test_every_point_has_the_width_of_its_own_weights(wine):
+    X, y = wine
+    weights = [None, "balanced", {0: 40.0}]
+    points = [{"gamma": gamma, "class_weight": weight} for weight in weights for gamma in (0.01, 1.0)]
+    folds = list(CV.split(X, y))
+    swept = mcls.OneLSM()._sweep_rows(X, y, folds, points)
+    for scores, (train, test) in zip(swept, folds, strict=True):
+        for point, found in zip(points, scores, strict=True):
+            alone = mcls.OneLSM(**point).fit(X[train], y[train])
+            np.testing.assert_allclose(found, alone.decision_function(X[test]), rtol=1e-8, atol=1e-10)
+
+
 def test_landmarks_are_those_of_the_width(wine):
     X, y = wine
     options = {"solver": "nystrom", "n_landmarks": 20, "landmarks": "rpcholesky"}
