@@ -295,7 +295,9 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
             for name, value in ((name, value) for point in path for name, value in point.items()):
                 checks[name](name, value)  # a fit checks for itself
             found: list[Array | None] = [None] * len(learned)
-            for some, weights in machine._equally_weighed(able, learned, y, n_classes, sample_weight):
+            # What a sweep shares may follow from other parameters: with these, the machine may have to be refitted.
+            shares = able if machine.swept == self.swept else []
+            for some, weights in machine._equally_weighed(shares, learned, y, n_classes, sample_weight):
                 together = [k for k in some if k in fast]
                 if self.leaves_rows_out and len(together) == 1:
                     together = []  # a few factorisations of one training set cost less than a decomposition of all rows
