@@ -11,10 +11,12 @@ from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
+from sklearn import get_config
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array, indexable
+from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _check_method_params
@@ -175,6 +177,17 @@ def _last_step(estimator: Any) -> tuple[BaseMachine | None, str]:
     return (estimator if isinstance(estimator, BaseMachine) else None), prefix
 
 
+def _routed_to_last(pipeline: Pipeline, fit_params: Mapping[str, Any]) -> dict[str, Any]:
+    """What scikit-learn routes to the fit of the last step, named as without routing; other steps may have nothing."""
+    if not fit_params:
+        return {}
+    routed = process_routing(pipeline, "fit", **fit_params)
+    last = pipeline.steps[-1][0]
+    if any(given for name, _ in pipeline.steps[:-1] for given in routed.get(name, {}).values()):
+        raise NotSwept("parameters of the transformers' fit")
+    return {f"{last}__{name}": value for name, value in routed[last].fit.items()}
+
+
 def _checked(X: Any) -> Array:
     """Rows of numbers, or ``NotSwept``: a fold whose rows are not gets the error score."""
     try:
@@ -209,6 +222,8 @@ class _Search:
         if machine.folds_together:
             raise NotSwept("landmarks that all folds share, where a fit chooses its own")
         given = dict(fit_params)
+        if transformers is not None and get_config()["enable_metadata_routing"]:
+            given = _routed_to_last(estimator, given)
         weights = check_weights(given.pop(f"{prefix}sample_weight", None), len(y))
         if given:
             raise NotSwept("other parameters of fit")

@@ -201,6 +201,11 @@ def test_metadata_is_routed():
         scoring = get_scorer("accuracy").set_score_request(sample_weight=True)
         fit = {"sample_weight": w, "groups": np.arange(len(y)) // 3}
         assert both(machine, GRID, X, y, fit, scoring=scoring, cv=GroupKFold(3), refit=False).swept_
+        grid = {f"onelsm__{name}": values for name, values in GRID.items()}
+        for wanted in (False, True):  # whether the scaler takes the weights too
+            scaler = StandardScaler().set_fit_request(sample_weight=wanted)
+            found = both(make_pipeline(scaler, machine), grid, X, y, fit, scoring=scoring, cv=GroupKFold(3))
+            assert found.swept_ is not wanted
 
 
 @pytest.mark.filterwarnings("ignore:Scoring failed", "ignore:One or more of the test scores")
