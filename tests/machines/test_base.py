@@ -217,6 +217,25 @@ def test_values_of_a_grid_that_decide_what_is_shared(machine, name, values):
         np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-8 * np.abs(other).max())
 
 
+def test_values_of_a_grid_that_list_the_classes_in_folds_that_lack_one():
+    X, y = glass()
+    K = kernel_matrix(X, sigma=0.5)
+    folds = [(np.flatnonzero(y != c), np.flatnonzero(y == c)) for c in (0, 2)] + stratified_folds(y, 3, seed=0)
+    book = np.random.default_rng(0).normal(size=(6, 6))
+    for machine, values in (
+        (OneLSM(), {"class_weight": [{0: 9.0}, {3: 9.0}, "balanced"]}),
+        (VoLSSVM(), {"labelbook": [book, book + np.eye(6), "pm1"]}),
+        (ECOC(decoder="euclidean"), {"coding": [2 * np.eye(6) - 1, 1 - 2 * np.eye(6)]}),
+    ):
+        ((name, several),) = values.items()
+        path = [{name: value, "gamma": 0.5} for value in several]
+        fast, refit = (machine.sweep(K, y, folds, path, engine=engine) for engine in ("fast", "refit"))
+        for one, other in zip(fast, refit, strict=True):
+            assert np.array_equal(np.isfinite(one), np.isfinite(other))
+            seen = np.isfinite(other)
+            np.testing.assert_allclose(one[seen], other[seen], rtol=1e-6, atol=1e-8)
+
+
 # Digits --------------------------------------------------------------------------------------------------------
 
 
