@@ -25,7 +25,7 @@ from scipy.linalg import lapack
 from scipy.spatial.distance import cdist
 
 from mcls.errors import McLsError, unknown_name
-from mcls.parameters import width
+from mcls.parameters import is_allowed, width
 
 Array = np.ndarray
 KernelFunction = Callable[[Array, Array], Array]
@@ -283,7 +283,16 @@ def scale_width(X: Array, w: Array | None = None, *, kernel: str | KernelFunctio
         variance = float(np.average(centred * centred, axis=0, weights=w).mean())
     if not np.isfinite(variance):
         raise _overflow(X, X)
-    return float(np.sqrt(X.shape[1] * variance / 2)) or float(np.sqrt(0.5))
+    found = float(np.sqrt(X.shape[1] * variance / 2))
+    if isinstance(kernel, str) and kernel in RADIAL and (found or centred.any()):
+        check_width_of_rows("the width that fits the rows", found)
+    return found or float(np.sqrt(0.5))
+
+
+def check_width_of_rows(what: str, found: float) -> None:
+    """Refuse a width that comes from the rows where no kernel can have it: nobody has given it."""
+    if not is_allowed(_check_width, "sigma", found):
+        raise McLsError(f"{what} is {found:.3g}, and widths from 1e-150 to 1e150 are possible: scale the features")
 
 
 def kernel_matrix(

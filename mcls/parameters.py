@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 import reprlib
-import sys
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -59,8 +58,11 @@ def is_allowed(check: Check, name: str, value: Any) -> bool:
 
 
 def is_finite(value: Any) -> bool:
-    """Whether a number fits into a float; a whole number may be too long for ``math.isfinite``."""
-    return bool(abs(value) <= sys.float_info.max)
+    """Whether a number fits into a float."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number that is too long
+        return False
 
 
 def _is_number(value: Any) -> bool:
@@ -76,7 +78,7 @@ class Number:
     wanted: str = "a finite number"
 
     def __call__(self, name: str, value: Any) -> None:
-        if not _is_number(value) or not self.at_least <= value <= self.at_most:
+        if not _is_number(value) or not self.at_least <= float(value) <= self.at_most:
             raise McLsError(f"{name} must be {self.wanted}, got {reprlib.repr(value)}")
 
 

@@ -181,6 +181,11 @@ def test_steps_of_a_pipeline_are_seeded_and_typos_are_refused(tmp_path):
         ("mine.py", PIPELINE.replace("n__C", "n__D"), "did you mean 'logisticregression__C'"),
         ("mine.py", "import mcls; mcls.register('pipe')", "needs an estimator"),
         ("mine.py", "import mcls; mcls.register('pipe', dict, grid={'a': [1]})", "without 'fit'"),
+        (
+            "mine.py",
+            PIPELINE.replace("LogisticRegression", "Ridge").replace("logisticregression__C", "ridge__alpha"),
+            "is a Pipeline, a regressor; a machine is a classifier",
+        ),
         ("mine.py", "import mcls; mcls.register(3)", "cannot be registered"),
         (
             "mine.py",

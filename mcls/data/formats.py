@@ -135,7 +135,9 @@ class ColumnRules:
     def __post_init__(self) -> None:
         for name in ("drop", "keep", "categorical", "ordinal"):  # lists too: a frozen carrier can be a key
             value = getattr(self, name)
-            object.__setattr__(self, name, (value,) if isinstance(value, str) else tuple(value or ()))
+            one = isinstance(value, str | int)  # a data frame may call its columns by numbers
+            listed = (value,) if one else () if value is None else value
+            object.__setattr__(self, name, tuple(map(str, listed)))
         if self.missing not in MISSING_RULES:
             raise unknown_name("rule for missing values:", str(self.missing), MISSING_RULES)
         object.__setattr__(self, "orders", dict(_order(text) for text in self.ordinal))

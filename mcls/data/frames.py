@@ -18,9 +18,10 @@ from mcls.data.tables import Column, NumberColumn, text_column
 def frame_cells(column: Iterable[Any]) -> Cells:
     """The cells of a column: numbers (NaN where one is missing) where all are, otherwise texts ("" where missing).
 
-    Truth values and moments are texts, as in a CSV file; a column of categories is what its categories are.
+    Truth values and moments are texts, as in a CSV file, and as there no text begins or ends with a space; a column of
+    categories is what its categories are.
 
-    >>> frame_cells([1, None, 2.5]).tolist(), frame_cells(["a", None, 3]), frame_cells([True, False])
+    >>> frame_cells([1, None, 2.5]).tolist(), frame_cells([" a", None, 3]), frame_cells([True, False])
     ([1.0, nan, 2.5], ['a', '', '3'], ['True', 'False'])
     """
     kind = getattr(column, "dtype", None)
@@ -29,7 +30,7 @@ def frame_cells(column: Iterable[Any]) -> Cells:
     cells = list(column)
     if all(is_gap(cell) or (_is_number(cell) and not isinstance(cell, bool | np.bool_)) for cell in cells):
         return np.array([np.nan if is_gap(cell) else _float(cell) for cell in cells])
-    return ["" if is_gap(cell) else _text(cell) for cell in cells]
+    return ["" if is_gap(cell) else _text(cell).strip() for cell in cells]
 
 
 class _Entry(TextCell):
@@ -48,7 +49,7 @@ def frame_column(name: str, column: Iterable[Any], as_text: bool = False) -> Col
         infinite = np.flatnonzero(np.isinf(cells))
         odd = _Entry(int(infinite[0]), str(cells[infinite[0]])) if len(infinite) else None
         return NumberColumn(name, cells, gaps, odd)
-    texts = _codes(cells) if isinstance(cells, np.ndarray) else [text.strip() for text in cells]
+    texts = _codes(cells) if isinstance(cells, np.ndarray) else cells
     missing = np.array([is_missing(text) for text in texts], dtype=bool)
     places: dict[str, int] = {}
     came = [-1 if gap else places.setdefault(text, len(places)) for text, gap in zip(texts, missing)]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mcls.data.frames import is_gap
 from mcls.data.tables import Column, NumberColumn, TextColumn
 from mcls.errors import McLsError, unknown_name
 
@@ -58,6 +59,9 @@ def check_groups(groups: Any, n: int, what: str = "the groups") -> Array:
     values = np.asarray(groups)
     if values.shape != (n,):
         raise McLsError(f"{what} must be one value for each of the {n} rows; got the shape {values.shape}")
+    may_miss = values.dtype.kind in "fO"
+    if may_miss and (gaps := [i for i, value in enumerate(values.tolist()) if is_gap(value)]):
+        raise McLsError(f"{what} must be one value for each of the {n} rows; that of row {gaps[0]} is missing")
     names, codes = np.unique(values, return_inverse=True)
     if len(names) < 2:
         raise McLsError(f"{what} holds one group only; cross-validation needs at least two")

@@ -115,7 +115,7 @@ def stratified_folds(y: Array, k: int, seed: int, groups: Array | None = None) -
             + (
                 ""
                 if groups is None
-                else " (equal rows are one group, unless --split-equal-rows lets them be split)"
+                else " (equal rows are one group, unless --split-equal-rows, in Python groups=None, lets them be split)"
             )
         )
     if groups is not None and len(np.unique(groups)) < len(y):

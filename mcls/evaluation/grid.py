@@ -7,7 +7,7 @@ kernel matrix by the machine itself, exactly and at the price of a few factorisa
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from copy import copy
@@ -29,7 +29,7 @@ from mcls.evaluation.scaling import to_range
 from mcls.evaluation.scoring import Judged, Scoring
 from mcls.kernels import KERNEL_PARAMETERS, RADIAL, kernel_matrix
 from mcls.machines.foreign import as_machine
-from mcls.machines.sweeping import SharedFolds
+from mcls.machines.sweeping import SharedFolds, point_key
 from mcls.parameters import SCALE
 from mcls.threads import blas_threads, shared_by
 
@@ -178,19 +178,19 @@ def sweep_points(
     """
     keep_freed_blocks()
     free = {*KERNEL_PARAMETERS, *machine.swept}
-    for rest in {repr(r): r for p in points if (r := {k: v for k, v in p.items() if k not in free})}.values():
+    for rest in {point_key(r): r for p in points if (r := {k: v for k, v in p.items() if k not in free})}.values():
         if clone(machine).set_params(**rest).works_on != machine.works_on:
             raise McLsError(f"one grid cannot hold machines that work on kernels and on rows: {rest}")
     kernels = [point["kernel"] for point in points if isinstance(point.get("kernel"), str)]
     if any((kernel == "precomputed") != machine.kernel_is_given for kernel in kernels):
         raise McLsError("one grid cannot hold a precomputed kernel and others")
-    where: dict[str, list[int]] = {}
+    where: dict[Hashable, list[int]] = {}
     for i, point in enumerate(points):
-        where.setdefault(repr(sorted(point.items())), []).append(i)
+        where.setdefault(point_key(point), []).append(i)
     grids = [{name: [value] for name, value in point.items()} for point in points]
     question = _Question(machine, y, grids, n_classes, "fast", weights, judges_scores=True)
     for path, scores in question.sweeps(X, folds, list, n_threads):
-        found = [where[repr(sorted(point.items()))] for point in path]
+        found = [where[point_key(point)] for point in path]
         places = [k for k, indices in enumerate(found) for _ in indices]
         every = len(places) == len(path)  # no point is there twice
         yield [i for indices in found for i in indices], scores if every else [of[places] for of in scores]
@@ -322,13 +322,13 @@ def _paths(
     grids: Sequence[Mapping[str, list[Any]]], outer: Sequence[str]
 ) -> list[tuple[dict[str, Any], list[dict[str, Any]]]]:
     """The different values of the ``outer`` parameters, each with the points that are swept there."""
-    paths: dict[tuple[Any, ...], tuple[dict[str, Any], list[dict[str, Any]]]] = {}
+    paths: dict[Hashable, tuple[dict[str, Any], dict[Hashable, dict[str, Any]]]] = {}
     for values in grids:
-        path = _points({name: v for name, v in values.items() if name not in outer})
+        path = {point_key(p): p for p in _points({n: v for n, v in values.items() if n not in outer})}
         for fixed in _points({name: v for name, v in values.items() if name in outer}):
-            known = paths.setdefault(tuple(fixed.items()), (fixed, []))[1]
-            known += [point for point in path if point not in known] if known else path
-    return list(paths.values())
+            known = paths.setdefault(point_key(fixed), (fixed, {}))[1]
+            known.update({key: point for key, point in path.items() if key not in known})
+    return [(fixed, list(known.values())) for fixed, known in paths.values()]
 
 
 def _points(values: Mapping[str, list[Any]]) -> list[dict[str, Any]]:

@@ -249,7 +249,8 @@ def _decide_by_cost(probabilities: Array, costs: Array | None = None) -> Array:
 def _given(costs: Array | None) -> Array:
     if costs is None:
         raise McLsError(
-            "the metric 'cost' needs a cost matrix: a CSV file, rows the true and columns the predicted class"
+            "the metric 'cost' needs a cost matrix, rows the true and columns the predicted class: in a CSV file, for "
+            "mcls.select in costs="
         )
     return costs
 

@@ -32,8 +32,12 @@ def parse_values(values: Any) -> list[Any]:
     [0.5, 1.0, 2.0]
     >>> parse_values([1, "10^2"])
     [1, 100.0]
+    >>> parse_values(np.array([0.5, 2.0])), parse_values(range(1, 4))
+    ([0.5, 2.0], [1, 2, 3])
     """
-    if isinstance(values, list | tuple):
+    if isinstance(values, np.ndarray | np.generic):
+        values = values.tolist()
+    if isinstance(values, list | tuple | range):
         if not values:
             raise McLsError("a parameter needs at least one value")
         return [value for item in values for value in parse_values(item)]

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,8 @@ class PermutationResult(TestResult):
 
 def check_permutations(permutations: int) -> None:
     """Refuse what is not a number of permutations."""
-    if not isinstance(permutations, int) or isinstance(permutations, bool) or not 1 <= permutations <= 1_000_000:
+    whole = isinstance(permutations, Integral) and not isinstance(permutations, bool)
+    if not whole or not 1 <= permutations <= 1_000_000:
         raise McLsError(f"permutations must be a whole number from 1 to 1000000; got {permutations!r}")
 
 

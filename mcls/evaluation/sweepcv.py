@@ -11,10 +11,12 @@ from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
+from sklearn import get_config
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array, indexable
+from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _check_method_params
@@ -27,7 +29,7 @@ from mcls.kernels import COLUMN_KERNELS
 from mcls.machines.base import BaseMachine
 from mcls.machines.calibrated import calibration_folds
 from mcls.solvers.calibration import DECIDE, calibrate
-from mcls.solvers.weights import check_weights
+from mcls.solvers.weights import check_class_names, check_weights
 from mcls.threads import blas_threads
 
 Array = np.ndarray
@@ -175,6 +177,17 @@ def _last_step(estimator: Any) -> tuple[BaseMachine | None, str]:
     return (estimator if isinstance(estimator, BaseMachine) else None), prefix
 
 
+def _routed_to_last(pipeline: Pipeline, fit_params: Mapping[str, Any]) -> dict[str, Any]:
+    """What scikit-learn routes to the fit of the last step, named as without routing; other steps may have nothing."""
+    if not fit_params:
+        return {}
+    routed = process_routing(pipeline, "fit", **fit_params)
+    last = pipeline.steps[-1][0]
+    if any(given for name, _ in pipeline.steps[:-1] for given in routed.get(name, {}).values()):
+        raise NotSwept("parameters of the transformers' fit")
+    return {f"{last}__{name}": value for name, value in routed[last].fit.items()}
+
+
 def _checked(X: Any) -> Array:
     """Rows of numbers, or ``NotSwept``: a fold whose rows are not gets the error score."""
     try:
@@ -209,6 +222,8 @@ class _Search:
         if machine.folds_together:
             raise NotSwept("landmarks that all folds share, where a fit chooses its own")
         given = dict(fit_params)
+        if transformers is not None and get_config()["enable_metadata_routing"]:
+            given = _routed_to_last(estimator, given)
         weights = check_weights(given.pop(f"{prefix}sample_weight", None), len(y))
         if given:
             raise NotSwept("other parameters of fit")
@@ -274,7 +289,8 @@ class _Search:
     ) -> Iterator[tuple[list[int], int, FoldScores]]:
         """The same for rows that need no transformer; ``which`` are the candidates of the points."""
         self.machine.check_parameters()  # as every fit does, which then says so
-        machine = self.machine.on_codes(self.classes.tolist())
+        names = self.classes.tolist()
+        machine, points = self._on_codes(self.machine, names), [self._point_on_codes(p, names) for p in points]
         seen = [train if self.weights is None else train[self.weights[train] > 0] for train, _ in folds]
         present = [np.unique(self.codes[rows]) for rows in seen]
         if min(len(classes) for classes in present) < 2:
@@ -307,6 +323,21 @@ class _Search:
                     rows, y[test], self.codes[test], self.classes, present[k], scores[k], probabilities
                 )
                 yield [which[i] for i in at], numbers[k], fold
+
+    @staticmethod
+    def _on_codes(machine: BaseMachine, names: Sequence[Any]) -> BaseMachine:
+        """The machine as a sweep wants it; as in a fit, weights of unknown classes are refused."""
+        if machine.takes_weights:
+            check_class_names(machine.class_weight, names)
+        return machine.on_codes(names)
+
+    def _point_on_codes(self, point: dict[str, Any], names: Sequence[Any]) -> dict[str, Any]:
+        """The same for a point whose weights of classes are in a dictionary."""
+        if not isinstance(point.get("class_weight"), Mapping):
+            return point
+        machine = clone(self.machine).set_params(class_weight=point["class_weight"])
+        machine.check_parameters()
+        return {**point, "class_weight": self._on_codes(machine, names).class_weight}
 
     def _inner_folds(self, X: Array, fold: Fold) -> tuple[Array, list[Fold], Array]:
         """Rows that a fitted machine calibrates with, the folds that give their scores, and the fold of each."""

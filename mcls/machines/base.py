@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from numbers import Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -266,11 +267,20 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
             if len(present) == 1:  # the only answer
                 found = [np.zeros((len(points), len(test), 1)) for _, test in some]
             else:
-                machine = self if len(present) == ell else self.at({}, present, ell)
-                found = machine._sweep_classes(A, codes, len(present), some, points, prepared, sample_weight)
+                machine, own = self, points
+                if len(present) < ell:
+                    machine, own = self.at({}, present, ell), [self._among(p, present, ell) for p in points]
+                found = machine._sweep_classes(A, codes, len(present), some, own, prepared, sample_weight)
             for k, scores in zip(of_group, found, strict=True):
                 results[k] = scores if len(present) == ell else among_all(scores, present, ell)
         return results
+
+    def _among(self, point: Point, present: Array, n_classes: int) -> Point:
+        """A point for the classes ``present`` alone, of which a matrix of labels or a dictionary of weights tells."""
+        if all(value is None or isinstance(value, str | Real) for value in point.values()):
+            return point
+        kept = self.at(point, present, n_classes)
+        return {name: getattr(kept, name) for name in point}
 
     def _sweep_classes(
         self,
@@ -295,7 +305,9 @@ class BaseMachine(CalibratedMachine, ClassifierMixin, BaseEstimator):
             for name, value in ((name, value) for point in path for name, value in point.items()):
                 checks[name](name, value)  # a fit checks for itself
             found: list[Array | None] = [None] * len(learned)
-            for some, weights in machine._equally_weighed(able, learned, y, n_classes, sample_weight):
+            # What a sweep shares may follow from other parameters: with these, the machine may have to be refitted.
+            shares = able if machine.swept == self.swept else []
+            for some, weights in machine._equally_weighed(shares, learned, y, n_classes, sample_weight):
                 together = [k for k in some if k in fast]
                 if self.leaves_rows_out and len(together) == 1:
                     together = []  # a few factorisations of one training set cost less than a decomposition of all rows

@@ -86,7 +86,8 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
         self, K: Array, y: Array, n_classes: int, folds: Folds, points: Points, prepared: Any, w: Weights = None
     ) -> list[Array]:
         if isinstance(prepared, Certified):
-            found = self._certified(K, y, n_classes, folds, gammas_of(points), prepared)
+            suits = self._one_gram_decides  # what was prepared may be for points with another labelbook
+            found = self._certified(K, y, n_classes, folds, gammas_of(points), prepared) if suits else None
             if found is not None:
                 return found
             prepared = None
@@ -108,8 +109,12 @@ class OneSystemMachine(WeightedMachine, LabelMachine):
     def certifier(self, n: int) -> Certified | None:
         """Block Lanczos where there are many rows (``mcls.solvers.lanczos``)."""
         known = isinstance(self.kernel, str) and self.kernel != PRECOMPUTED  # and so positive semi-definite
-        suits = known and self.decision == "max" and not self._labels_need_counts
-        return Certified() if suits and n >= lanczos.FROM_ROWS else None
+        return Certified() if known and self._one_gram_decides and n >= lanczos.FROM_ROWS else None
+
+    @property
+    def _one_gram_decides(self) -> bool:
+        """Whether the class is arg max yᵀf(x) with the same labels in every fold."""
+        return self.decision == "max" and not self._labels_need_counts
 
     def _certified(
         self,

@@ -154,6 +154,12 @@ def check_estimator_like(name: str, made: Any) -> Any:
                 f"the estimator of '{name}' is a {type(made).__name__} without '{method}'; "
                 "a machine is a classifier as scikit-learn's are"
             )
+    tags = getattr(made, "__sklearn_tags__", None)
+    kind = getattr(made, "_estimator_type", None) if tags is None else tags().estimator_type
+    if kind not in (None, "classifier"):
+        raise McLsError(
+            f"the estimator of '{name}' is a {type(made).__name__}, a {kind}; a machine is a classifier"
+        )
     return made
 
 

@@ -128,10 +128,37 @@ def refit(
     return scores
 
 
+def point_key(point: Point) -> Hashable:
+    """What tells a point from others: numbers by their value, arrays by what they hold, and objects by themselves.
+
+    >>> point_key({"gamma": 1}) == point_key({"gamma": np.float64(1.0)})
+    True
+    >>> point_key({"labelbook": np.eye(2)}) == point_key({"labelbook": np.eye(2) + 1e-15})
+    False
+    """
+    return tuple((name, _value_key(value)) for name, value in sorted(point.items()))
+
+
+def _value_key(value: Any) -> Hashable:
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    if isinstance(value, list | tuple):
+        return tuple(map(_value_key, value))
+    if isinstance(value, Mapping):
+        return frozenset((name, _value_key(of)) for name, of in value.items())
+    if isinstance(value, Hashable):
+        try:
+            hash(value)  # a tuple in an object may hold what is not
+            return value
+        except TypeError:
+            pass
+    return "object", id(value)
+
+
 def point_groups(points: Points, swept: Sequence[str]) -> Iterator[tuple[dict[str, Any], list[int]]]:
     """What is not swept, and the indices of the points that share these values of it."""
-    groups: dict[str, tuple[dict[str, Any], list[int]]] = {}
+    groups: dict[Hashable, tuple[dict[str, Any], list[int]]] = {}
     for i, point in enumerate(points):
         shared = {name: value for name, value in point.items() if swept and name not in swept}
-        groups.setdefault(repr(shared), (shared, []))[1].append(i)
+        groups.setdefault(point_key(shared), (shared, []))[1].append(i)
     yield from groups.values()

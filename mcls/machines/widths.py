@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mcls.kernels import RADIAL, scale_width
-from mcls.machines.sweeping import Folds, Points
+from mcls.machines.sweeping import Folds, Point, Points, point_groups
 from mcls.parameters import SCALE, Check, WordOr, width
 
 Array = np.ndarray
@@ -52,7 +52,32 @@ class WidthMixin:
         """What ``sweep`` gives where the training rows of each fold have a width, and so a kernel matrix, of their own.
 
         D2 (n, n) are the kernel's squared distances between the rows X (n, d); ``settings`` are those of ``sweep``.
+        Rows of another weight have another width, so points that weigh the classes differently are swept by themselves.
         """
+        weighings = [{name: value for name, value in point.items() if name == "class_weight"} for point in points]
+        parts = list(point_groups(weighings, ("sigma",)))
+        if len(parts) == 1:
+            return self._weighing(parts[0][0])._sweep_at_own_widths(X, D2, y, folds, points, **settings)
+        scores = [np.empty(0)] * len(folds)
+        for own, members in parts:
+            some = [points[i] for i in members]
+            for k, found in enumerate(self._weighing(own)._sweep_at_own_widths(X, D2, y, folds, some, **settings)):
+                if not scores[k].size:
+                    scores[k] = np.empty((len(points), *found.shape[1:]))
+                scores[k][members] = found
+        return scores
+
+    def _weighing(self, own: Point) -> Any:
+        """The machine with the weights of classes of a point, if it has some."""
+        machine = copy(self)
+        for name, value in own.items():
+            setattr(machine, name, value)
+        return machine
+
+    def _sweep_at_own_widths(
+        self, X: Array, D2: Array, y: Array, folds: Folds, points: Points, **settings: Any
+    ) -> list[Array]:
+        """The same of points that weigh the classes as the machine does."""
         groups: dict[float, tuple[Any, list[int]]] = {}
         weights = settings.get("sample_weight")
         for i, (train, _) in enumerate(folds):

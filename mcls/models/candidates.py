@@ -182,14 +182,19 @@ def _that_fits(entry: Machine, estimator: Any, n: int, solver_given: bool, note:
     return estimator.set_params(**entry.many_rows)
 
 
-def _refuse_other_machines(machine: Any) -> None:
-    """Say what ``machine`` may be where it is something else, or the command line's ``auto``."""
+def require_name(machine: Any) -> None:
+    """Say what ``machine`` may be where it is something else than a text."""
     if not isinstance(machine, str):
         raise McLsError(
             f"machine is given by its name, such as 'oneLSM' or 'voSVM:labelbook=pm1', "
             f"not as an object of class {type(machine).__name__}; a scikit-learn classifier as 'sk:RidgeClassifier', "
             "with grid={...}"
         )
+
+
+def _refuse_other_machines(machine: Any) -> None:
+    """Say what ``machine`` may be where it is something else, or the command line's ``auto``."""
+    require_name(machine)
     if machine.strip().lower() == "auto":
         raise McLsError(
             "select tunes one machine, named such as 'oneLSM'; to rank several: mcls.models.ranking.rank(X, y), "

@@ -27,7 +27,7 @@ from mcls.evaluation.metrics import ERROR, read_metrics
 from mcls.evaluation.task import named_weights
 from mcls.machines.base import BaseMachine
 from mcls.machines.registry import get_machine
-from mcls.models.candidates import named_machine
+from mcls.models.candidates import named_machine, require_name
 from mcls.models.judging import Confusion
 from mcls.models.large import LargeSettings, fit_large, why_not
 from mcls.models.ranking import AUTO, AUTO_MACHINES, BEST, BEST_MACHINES, Ranking, rank
@@ -128,6 +128,7 @@ def fit_table(
 
 def check_machine(machine: str, grid: Any, class_weight: str | None = None, skops: bool = False) -> None:
     """Refuse before the work what cannot be done or saved."""
+    require_name(machine)
     if skops and several(machine):
         raise McLsError(f"{_ONLY_SKLEARN}: give --machine sk:NAME, or a file that ends in .mcls")
     for each in several(machine) or [machine]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from mcls.errors import McLsError, unknown_name
 from mcls.evaluation.grid_result import GridResult, choose, smallest
-from mcls.kernels import COLUMN_KERNELS, RADIAL, squared_distances
+from mcls.kernels import COLUMN_KERNELS, RADIAL, check_width_of_rows, squared_distances
 from mcls.machines.base import BaseMachine, parameter_checks
 from mcls.machines.registry import Machine
 from mcls.parameters import Anything, Check, is_allowed
@@ -108,7 +108,11 @@ def median_distance(X: Array, seed: int = 0, kernel: Any = "gaussian") -> float:
     distances = RADIAL[kernel].distances if kernel in COLUMN_KERNELS else squared_distances
     D2 = distances(sample)[np.triu_indices(len(sample), 1)]
     different = D2[D2 > 0]
-    return float(np.sqrt(np.median(different))) if len(different) else 1.0
+    if not len(different) and (sample == sample[0]).all():
+        return 1.0
+    found = float(np.sqrt(np.median(different))) if len(different) else 0.0
+    check_width_of_rows("the distance between rows", found)
+    return found
 
 
 def extend(

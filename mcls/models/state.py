@@ -63,6 +63,7 @@ def to_state(estimator: Any) -> tuple[dict[str, Any], list[Array]]:
     if not known:
         raise McLsError(
             f"only a registered machine can be saved, and {name} is not one (mcls machines lists them)"
+            f"{_inside(estimator)}"
         )
     arrays: list[Array] = []
     params = estimator.get_params(deep=False)
@@ -75,6 +76,17 @@ def to_state(estimator: Any) -> tuple[dict[str, Any], list[Array]]:
         "params": {key: _encode(value, arrays, f"{name}.{key}") for key, value in params.items()},
         "fitted": {key: _encode(value, arrays, f"{name}.{key}") for key, value in fitted.items()},
     }, arrays
+
+
+def _inside(model: Any) -> str:
+    """What of a search or a table classifier can be saved, where it holds a fitted machine or a table model."""
+    machines = {machine.target.rpartition(":")[2] for machine in MACHINES.values()}
+    for name in ("model_", "best_estimator_", "estimator"):
+        inner = getattr(model, name, None)
+        kind = type(inner).__name__
+        if kind == "TableModel" or (kind in machines and hasattr(inner, "classes_")):
+            return f"; save its {name}, a {kind}"
+    return ""
 
 
 def decode_state(state: Any, arrays: list[Array]) -> tuple[str, dict[str, Any], dict[str, Any]]:

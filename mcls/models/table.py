@@ -143,11 +143,29 @@ class Reads(NamedTuple):
             raise McLsError(f"column '{missing[0]}' is missing{others}{hint}")
 
 
+def _check_columns(columns: Mapping[str, Any]) -> None:
+    """Refuse single values, two columns of one name, and columns that are not equally long."""
+    lengths = {}
+    for name, column in columns.items():
+        dimensions = getattr(column, "ndim", 1)
+        if dimensions > 1:
+            raise McLsError(f"column '{name}' is there more than once")
+        if isinstance(column, str) or dimensions == 0 or not hasattr(column, "__iter__"):
+            raise McLsError(
+                f"column '{name}' is a single value; one row is a table of one row, as frame.iloc[[0]]"
+            )
+        if hasattr(column, "__len__"):
+            lengths[len(column)] = name
+    if len(lengths) > 1:
+        (m, first), (n, second) = list(lengths.items())[:2]
+        raise McLsError(f"column '{first}' has {m} values and column '{second}' {n}: they must be equally long")
+
+
 #: Is told what the model will read before it is fitted, and may refuse.
 Check = Callable[[Reads], None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TableModel:
     """What ``mcls fit`` makes and ``mcls.load`` returns: predicts the class of rows given by named columns.
 
@@ -184,6 +202,14 @@ class TableModel:
             raise McLsError(f"its columns give {width} features, its machine has {self.estimator.n_features_in_}")
         if not all(isinstance(name, str) for name in self.classes):
             raise McLsError("its classes are not text")
+
+    def __repr__(self) -> str:
+        facts = self.facts
+        nested = "" if facts.nested_error is None else f", nested_error={facts.nested_error:.4g}"
+        return (
+            f"TableModel({facts.machine}: '{self.target}' of {len(self.classes)} classes from "
+            f"{len(self.encoder.names)} columns, {facts.rows} rows of {facts.file}, error={facts.cv_error:.4g}{nested})"
+        )
 
     @property
     def classes(self) -> list[str]:
@@ -261,7 +287,9 @@ class TableModel:
         keys = {str(key): key for key in table.keys()}  # noqa: SIM118  (a DataFrame iterates over other things)
         self.reads.require(list(keys))
         log = Reading(strict=strict)
-        X = self.encoder.encode({name: frame_cells(table[keys[name]]) for name in self.encoder.names}, log)
+        columns = {name: table[keys[name]] for name in self.encoder.names}
+        _check_columns(columns)
+        X = self.encoder.encode({name: frame_cells(column) for name, column in columns.items()}, log)
         if log.reasons:
             row, (column, why) = min(log.reasons.items())
             raise McLsError(f"row {row}, column '{column}': {why}")

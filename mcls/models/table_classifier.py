@@ -29,6 +29,7 @@ from mcls.models.fitting import check_machine, fit_columns
 from mcls.models.ranking import BEST
 from mcls.models.saving import save
 from mcls.models.training_rows import folds_among, read_folds
+from mcls.seeds import whole_seed
 from mcls.solvers.weights import check_weights
 
 Array = np.ndarray
@@ -79,7 +80,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
     groups : "equal rows" or None
         Whether rows with the same features are kept in one fold.
     metric : str
-        What the parameters are chosen by, such as ``"balanced error"``; see ``mcls fit --metric``.
+        What the parameters are chosen by, such as ``"balanced-error"``; see ``mcls fit --metric``.
     class_weight : None or "balanced"
         Weights of the classes.
     calibration : None, "temperature", "matrix", "auto" or "decide"
@@ -176,7 +177,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         columns: list[Column] = [frame_column(name, table[name], name in as_text) for name in used]
         labels = TextColumn("class", codes, tuple(str(name) for name in self.classes_.tolist()), None)
         read = ReadTable(columns, labels, dropped, TableFormat(decimal="."), [])
-        settings = {"folds": folds, "seed": self.seed, "nested": self.nested, "groups": groups}
+        settings = {"folds": folds, "seed": whole_seed(self.seed), "nested": self.nested, "groups": groups}
         settings |= {"metric": self.metric, "class_weight": self.class_weight, "calibration": self.calibration}
         settings |= {"scaling": self.scaling, "sample_weight": weights}
         fitted = fit_columns(read, Path("a data frame"), self.machine, self.grid, rules, **settings)
@@ -229,8 +230,10 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
     def _table(self, X: Any, reset: bool) -> dict[str, Any]:
         """Columns by name; an array's are checked as scikit-learn does."""
         if hasattr(X, "columns") and hasattr(X, "__getitem__"):  # a data frame, of pandas or another library
-            if not len(X):
-                raise ValueError("Found array with 0 sample(s) (shape=(0, ...)) while a minimum of 1 is required.")
+            for what, count in (("sample", len(X)), ("feature", len(X.columns) if reset else 1)):
+                if not count:
+                    shape = f"(shape=({len(X)}, {len(X.columns)}))"
+                    raise ValueError(f"Found array with 0 {what}(s) {shape} while a minimum of 1 is required.")
             if reset:
                 validate_data(self, X, skip_check_array=True, reset=True)
                 self._named = True

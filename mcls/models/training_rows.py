@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from mcls.evaluation.protocols.base import MOST_REPEATS
 from mcls.evaluation.protocols.nested_folds import MOST_FOLDS
 from mcls.evaluation.task import Prepare, named_weights
 from mcls.machines.registry import get_machine
-from mcls.seeds import derive
+from mcls.seeds import derive, whole_seed
 
 Array = np.ndarray
 Say = Callable[[str], None]
@@ -77,7 +78,7 @@ class TrainingRows:
 
         ``most`` says how many of n rows the search can take; without it the rows do not depend on the machine.
         """
-        table = X
+        table, seed = X, whole_seed(seed)
         X, y = validate_data(get_machine("oneLSM").create(), X, y, dtype=np.float64)
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
@@ -115,7 +116,7 @@ class TrainingRows:
         None at all where those are not a partition of 3 to 100 parts (a list of your own, one row at a time): each then
         draws inner folds for itself.
         """
-        if not isinstance(repeats, int) or isinstance(repeats, bool) or not 1 <= repeats <= MOST_REPEATS:
+        if not isinstance(repeats, Integral) or isinstance(repeats, bool) or not 1 <= int(repeats) <= MOST_REPEATS:
             raise McLsError(f"repeats must be a whole number from 1 to {MOST_REPEATS}; got {repeats!r}")
         n, k = len(self.rows), len(self.splits)
         whole = len(partitions_of(self.splits)) == 1 and sum(len(test) for _, test in self.splits) == n
@@ -153,6 +154,8 @@ def sample_rows(codes: Array, size: int, seed: int) -> Array:
 
 def read_folds(folds: Any) -> Any:
     """A number, ``loo``, ``logo`` or a splitter as it is, and any other collection as a list."""
+    if isinstance(folds, np.integer):
+        return int(folds)
     if not isinstance(folds, str):
         return list(folds) if isinstance(folds, Iterable) else folds
     try:

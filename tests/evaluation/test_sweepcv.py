@@ -8,9 +8,10 @@ import pytest
 import sklearn
 from sklearn.datasets import make_classification
 from sklearn.exceptions import FitFailedWarning
+from sklearn.gaussian_process.kernels import RBF
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
-from sklearn.model_selection import GroupKFold, ShuffleSplit
+from sklearn.model_selection import GridSearchCV, GroupKFold, ShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
@@ -66,6 +67,7 @@ def test_every_map_is_fitted_inside_the_training_fold(how):
         (ELM(n_hidden=30), {"C": [0.1, 10.0], "n_hidden": [20, 30]}),
         (OneLSM(), [GRID, {"kernel": ["linear"], "gamma": [1.0, 1.0]}]),
         (OneLSM(class_weight={"setosa": 5.0}), {"labelbook": ["pm1", "fisher"], "gamma": [1.0]}),
+        (OneLSM(), {"class_weight": [None, {"versicolor": 30.0}, {"virginica": 30.0}], "gamma": [0.1, 1.0]}),
     ],
     ids=repr,
 )
@@ -74,6 +76,20 @@ def test_machines_and_grids_of_any_kind_are_swept(machine, grid):
     assert both(machine, grid, X, y, cv=ShuffleSplit(4, random_state=0)).swept_
     alone, together = (SweepCV(machine, grid, cv=CV, n_jobs=n).fit(X, y).cv_results_ for n in (1, 2))
     assert np.array_equal(alone["mean_test_score"], together["mean_test_score"])
+
+
+def test_values_that_are_arrays_objects_or_one_number_in_two_types_are_swept():
+    X, y = rows("iris")
+    book = np.array([[0.0, 0.0, 3.0], [0.0, 1.0, 0.0], [0.1, 0.0, 0.0]])
+    for grid in (
+        {"labelbook": ["indicators", book, np.eye(3), book.tolist()], "gamma": [0.1, 1.0]},
+        {"kernel": [RBF(0.5), RBF(2.0)], "gamma": [0.1, 1.0]},  # callables that have no hash
+        [{"gamma": [1, 4], "sigma": [1]}, {"gamma": np.array([0.1, 1.0]), "sigma": np.array([0.5, 1.0])}],
+    ):
+        ours, plain = (search(OneLSM(), grid, cv=CV).fit(X, y) for search in (SweepCV, GridSearchCV))
+        assert ours.swept_
+        assert ours.best_index_ == plain.best_index_
+        assert np.allclose(ours.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"], atol=1e-12)
 
 
 def test_a_precomputed_kernel_and_a_frame_are_searched():
@@ -148,6 +164,14 @@ def test_what_others_code_or_rows_fail_at_is_judged_as_grid_search_judges_it():
         assert np.isnan(ours.cv_results_["mean_test_score"]).any()
 
 
+def test_weights_of_unknown_classes_are_refused_as_a_fit_refuses_them():
+    X, y = rows("iris")
+    wrong = {"rose": 2.0}
+    for machine, weights in ((OneLSM(), [None, wrong]), (OneLSM(class_weight=wrong), [wrong])):
+        with pytest.raises(ValueError, match="class_weight names 'rose', which is not a class of the data"):
+            SweepCV(machine, {"class_weight": weights}, cv=CV, error_score="raise").fit(X, y)
+
+
 def test_points_that_cannot_be_fitted_get_the_error_score():
     X, y = rows("iris")
     with warnings.catch_warnings():
@@ -177,6 +201,11 @@ def test_metadata_is_routed():
         scoring = get_scorer("accuracy").set_score_request(sample_weight=True)
         fit = {"sample_weight": w, "groups": np.arange(len(y)) // 3}
         assert both(machine, GRID, X, y, fit, scoring=scoring, cv=GroupKFold(3), refit=False).swept_
+        grid = {f"onelsm__{name}": values for name, values in GRID.items()}
+        for wanted in (False, True):  # whether the scaler takes the weights too
+            scaler = StandardScaler().set_fit_request(sample_weight=wanted)
+            found = both(make_pipeline(scaler, machine), grid, X, y, fit, scoring=scoring, cv=GroupKFold(3))
+            assert found.swept_ is not wanted
 
 
 @pytest.mark.filterwarnings("ignore:Scoring failed", "ignore:One or more of the test scores")

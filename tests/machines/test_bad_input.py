@@ -116,6 +116,15 @@ def test_sigma_must_be_positive(name, value):
         MACHINES[name].create(kernel="gaussian", sigma=value).fit(X, y)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.longdouble])
+def test_a_parameter_may_be_a_number_of_any_precision(kind):
+    given, plain = (MACHINES["oneLSM"].create(gamma=one, sigma=one).fit(X, y) for one in (kind(1.0), 1.0))
+    assert np.allclose(given.decision_function(X), plain.decision_function(X))
+    with pytest.raises(ValueError, match="gamma must be a positive number, got"):
+        MACHINES["oneLSM"].create(gamma=kind(np.inf)).fit(X, y)
+
+
 @pytest.mark.parametrize("name", MATRIX)
 def test_a_precomputed_matrix_must_be_a_kernel(name):
     machine = MACHINES[name].create(kernel="precomputed")

@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.distance import cdist
 from sklearn.model_selection import RepeatedStratifiedKFold
 
-from mcls import ECOC, LSSVM, PrecisionWarning
+from mcls import ECOC, LSSVM, SVMSGD, PrecisionWarning
 from mcls.data import load_dataset
 from mcls.evaluation.folds import make_folds, stratified_folds
 from mcls.evaluation.scaling import to_range
@@ -193,6 +193,47 @@ def test_indefinite_kernels_are_swept_right_at_every_gamma(machine, kernel, n):
         warnings.simplefilter("ignore", PrecisionWarning)
         folds = stratified_folds(y, 4, seed=0)
         assert labels_that_differ(machine, K, y, folds, points(machine, ridges)) == 0
+
+
+@pytest.mark.parametrize(
+    "machine, name, values",
+    [
+        (VoRLS(), "labelbook", ["alignment", "fisher", "pm1"]),
+        (VoSVM(solver="active-set", class_weight="balanced"), "labelbook", ["fisher", "indicators"]),
+        (OneLSM(), "labelbook", ["pm1", "fisher"]),
+        (ECOC(coding="one-vs-all"), "coding", ["one-vs-all", "all-pairs"]),
+        (ECOC(coding="one-vs-all", decoder="euclidean"), "decoder", ["euclidean", "loss-weighted"]),
+        (SVMSGD(), "random_state", [0, 1]),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_values_of_a_grid_that_decide_what_is_shared(machine, name, values):
+    data = load_dataset("glass")
+    K, folds = kernel_matrix(to_range(data.X), sigma=0.5), stratified_folds(data.y, 3, seed=0)
+    strength = machine.swept[0]
+    path = [{name: value, strength: size} for value in values for size in (0.1, 4.0)]
+    fast, refit = (machine.sweep(K, data.y, folds, path, engine=engine) for engine in ("fast", "refit"))
+    for one, other in zip(fast, refit, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-8 * np.abs(other).max())
+
+
+def test_values_of_a_grid_that_list_the_classes_in_folds_that_lack_one():
+    X, y = glass()
+    K = kernel_matrix(X, sigma=0.5)
+    folds = [(np.flatnonzero(y != c), np.flatnonzero(y == c)) for c in (0, 2)] + stratified_folds(y, 3, seed=0)
+    book = np.random.default_rng(0).normal(size=(6, 6))
+    for machine, values in (
+        (OneLSM(), {"class_weight": [{0: 9.0}, {3: 9.0}, "balanced"]}),
+        (VoLSSVM(), {"labelbook": [book, book + np.eye(6), "pm1"]}),
+        (ECOC(decoder="euclidean"), {"coding": [2 * np.eye(6) - 1, 1 - 2 * np.eye(6)]}),
+    ):
+        ((name, several),) = values.items()
+        path = [{name: value, "gamma": 0.5} for value in several]
+        fast, refit = (machine.sweep(K, y, folds, path, engine=engine) for engine in ("fast", "refit"))
+        for one, other in zip(fast, refit, strict=True):
+            assert np.array_equal(np.isfinite(one), np.isfinite(other))
+            seen = np.isfinite(other)
+            np.testing.assert_allclose(one[seen], other[seen], rtol=1e-6, atol=1e-8)
 
 
 # Digits --------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from mcls.evaluation.protocols import NestedFolds
 from mcls.kernels import gaussian, squared_distances
 from mcls.machines import base
 from mcls.machines.registry import MACHINES
-from mcls.machines.sweeping import by_classes
+from mcls.machines.sweeping import by_classes, point_groups
 
 COUNTS = (20, 15, 8, 2, 1)  # nested folds leave out the last class, the last but one, or both
 VALUES = {"n_rounds": (0, 1), "C": (0.1, 8.0), "n_iter": (5, 20)}
@@ -80,3 +80,11 @@ def test_a_fold_with_one_class_has_one_answer():
     assert first.argmax(axis=2).tolist() == [[0, 0, 0]] * 2
     assert np.isneginf(first[:, :, 1:]).all()
     assert np.isfinite(second).all()
+
+
+def test_values_that_look_alike_when_printed_are_told_apart():
+    wide = np.eye(40)
+    points = [{"gamma": 1.0, "labelbook": book} for book in (wide, wide.copy(), np.where(wide == 0, 1e-12, wide))]
+    assert [members for _, members in point_groups(points, ["gamma"])] == [[0, 1], [2]]
+    points = [{"gamma": gamma, "sigma": sigma} for gamma, sigma in ((1, 2), (1.0, 2.0), (np.float64(3.0), 2))]
+    assert [members for _, members in point_groups(points, ["gamma"])] == [[0, 1, 2]]

@@ -40,6 +40,19 @@ def test_the_width_is_that_of_scikit_learn(wine):
     )  # its answer to rows that are all alike
 
 
+@pytest.mark.parametrize("size", [1e-300, 1e-160, 1e151])
+@pytest.mark.parametrize("name", ["oneLSM", "rfm"])
+def test_rows_that_no_width_fits_are_refused(name, size, wine):
+    X, y = wine
+    X = StandardScaler().fit_transform(X)
+    with pytest.raises(
+        McLsError, match=r"the width that fits the rows is .*, and widths from .*: scale the features"
+    ):
+        by_default(name).fit(size * X, y)
+    if name == "oneLSM":
+        mcls.OneLSM(kernel="polynomial", degree=1).fit(min(size, 1e3) * X, y)  # has no width
+
+
 def test_a_weight_counts_a_row_so_many_times(wine):
     X, _ = wine
     times = np.arange(len(X)) % 4
@@ -87,6 +100,18 @@ def test_a_search_scores_as_grid_search_does(wine, weighted, piped):
         key = f"split{k}_test_score"
         np.testing.assert_allclose(ours.cv_results_[key], theirs.cv_results_[key], rtol=0, atol=1e-12)
     assert ours.best_params_ == theirs.best_params_
+
+
+def test_every_point_has_the_width_of_its_own_weights(wine):
+    X, y = wine
+    weights = [None, "balanced", {0: 40.0}]
+    points = [{"gamma": gamma, "class_weight": weight} for weight in weights for gamma in (0.01, 1.0)]
+    folds = list(CV.split(X, y))
+    swept = mcls.OneLSM()._sweep_rows(X, y, folds, points)
+    for scores, (train, test) in zip(swept, folds, strict=True):
+        for point, found in zip(points, scores, strict=True):
+            alone = mcls.OneLSM(**point).fit(X[train], y[train])
+            np.testing.assert_allclose(found, alone.decision_function(X[test]), rtol=1e-8, atol=1e-10)
 
 
 def test_landmarks_are_those_of_the_width(wine):

@@ -46,6 +46,14 @@ def test_the_automatic_grid_surrounds_the_median_distance():
     assert grids.median_distance(np.ones((5, 2))) == 1.0
 
 
+@pytest.mark.parametrize("size", [1e-300, 1e-160, 1e153])
+def test_rows_that_no_width_fits_are_refused(size):
+    with pytest.raises(
+        McLsError, match=r"the distance between rows is .*, and widths from .*: scale the features"
+    ):
+        select(size * X, Y, folds=3)
+
+
 def test_a_coarse_grid_has_every_second_value():
     fine, coarse = (grids.ladders(MACHINES[name], X) for name in ("oneLSM", "rfm"))
     for name in ("sigma", "gamma"):

@@ -25,9 +25,21 @@ def my_kernel(A, B):
             lambda: RidgeClassifier().fit(X, Y),
             "only a registered machine can be saved, and RidgeClassifier is not one",
         ),
-        (lambda: CalibratedClassifierCV(mcls.OneLSM()).fit(X, Y), "CalibratedClassifierCV is not one"),
+        (lambda: CalibratedClassifierCV(mcls.OneLSM()).fit(X, Y), r"CalibratedClassifierCV is not one \([^;]*$"),
         (lambda: mcls.ELM(random_state=np.random.RandomState(1)).fit(X, Y), "an object of class RandomState"),
         (lambda: mcls.OneLSM(), "not fitted"),
+        (
+            lambda: mcls.SweepCV(mcls.OneLSM(), {"gamma": [1.0]}, cv=2).fit(X, Y),
+            "save its best_estimator_, a OneLSM",
+        ),
+        (
+            lambda: mcls.select(X, Y, grid={"gamma": [1.0], "sigma": [1.0]}, folds=2),
+            "save its estimator, a OneLSM",
+        ),
+        (
+            lambda: mcls.TableClassifier("oneLSM:gamma=1,sigma=1", folds=2).fit(X, Y),
+            "save its model_, a TableModel",
+        ),
     ],
 )
 def test_what_holds_code_is_refused_and_nothing_is_written(make, complaint, tmp_path):

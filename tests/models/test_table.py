@@ -28,6 +28,31 @@ def test_saved_loaded_and_asked_with_a_frame(fitted, tmp_path):
     assert (tmp_path / "again.mcls").read_bytes() == (tmp_path / "iris.mcls").read_bytes()
 
 
+def test_it_is_shown_in_a_line(fitted):
+    error, nested = fitted.model.facts.cv_error, fitted.model.facts.nested_error
+    assert repr(fitted.model) == (
+        "TableModel(oneLSM: 'class' of 3 classes from 4 columns, 150 rows of iris.csv, "
+        f"error={error:.4g}, nested_error={nested:.4g})"
+    )
+
+
+def test_what_is_no_table_of_columns_is_refused(fitted):
+    frame = pd.read_csv(IRIS)
+    columns = frame.drop(columns="class").to_dict("list")
+    for wrong, complaint in (
+        (frame.iloc[0], "column 'sepal_length' is a single value; one row is a table of one row"),
+        ({**columns, "petal_width": "1.5"}, "column 'petal_width' is a single value"),
+        (
+            {**columns, "petal_width": [1.0]},
+            "'petal_length' has 150 values and column 'petal_width' 1: they must be",
+        ),
+        (pd.concat([frame, frame["petal_width"]], axis=1), "column 'petal_width' is there more than once"),
+    ):
+        with pytest.raises(McLsError, match=complaint):
+            fitted.model.predict(wrong)
+    assert fitted.model.predict(frame.iloc[[0]]) == ["setosa"]
+
+
 def test_asked_with_an_array_or_lists(fitted):
     frame = pd.read_csv(IRIS)
     expected = fitted.model.predict(frame)

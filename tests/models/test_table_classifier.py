@@ -89,6 +89,7 @@ def test_what_is_refused(frame):
         ({"drop": ["z*"]}, "unknown column"),
         ({"ordinal": ["size=S<M"], "missing": "impute"}, "has 'L', which its order"),
         ({"machine": "sk:RidgeClassifier"}, "a .mcls file cannot hold"),
+        ({"machine": mcls.OneLSM()}, "machine is given by its name, .* not as an object of class OneLSM"),
     ):
         with pytest.raises(McLsError, match=complaint):
             TableClassifier(**{"machine": POINT, **options}).fit(X, y)
@@ -99,6 +100,9 @@ def test_what_is_refused(frame):
             )
     with pytest.raises(McLsError, match=r"the class of row 0 is missing \("):
         TableClassifier(POINT, missing="impute").fit(X, y.astype("string").mask(np.arange(len(y)) == 0))
+    for empty, what in ((X[[]], "feature"), (X[:0], "sample")):
+        with pytest.raises(ValueError, match=rf"0 {what}\(s\) \(shape=\({len(empty)}, {empty.shape[1]}\)\)"):
+            TableClassifier(POINT).fit(empty, y)
     found = TableClassifier(POINT, folds=2, missing="impute", strict=True).fit(X, y)
     with pytest.raises(McLsError, match="column 'size': 'XL' was not in the training table"):
         found.predict(X.assign(size="XL"))
@@ -160,6 +164,26 @@ def test_numbers_as_an_array_or_a_frame_are_one(tmp_path):
     X, y = iris.drop(columns="class"), iris["class"]
     a, b = TableClassifier(POINT, folds=3).fit(X, y), TableClassifier(POINT, folds=3).fit(X.to_numpy(), y)
     assert np.array_equal(a.decision_function(X), b.decision_function(X.to_numpy()))
+
+
+def test_columns_are_named_by_numbers_and_by_an_index_too(frame):
+    X, y = frame[["x", "shop", "flag"]].fillna(0.0), frame["kind"]
+    plain = TableClassifier(POINT, folds=2, drop=["flag"], categorical=["shop"]).fit(X, y)
+    numbered = X.set_axis([0, 1, 2], axis=1)
+    for drop, categorical in (([2], [1]), (2, 1), (pd.Index([2]), np.array([1]))):
+        found = TableClassifier(POINT, folds=2, drop=drop, categorical=categorical).fit(numbered, y)
+        assert found.model_.encoder.names == ["0", "1"]
+        assert np.array_equal(found.decision_function(numbered), plain.decision_function(X))
+    assert ColumnRules(drop=pd.Index(["flag", "x"])).drop == ("flag", "x")
+    assert ColumnRules(drop=0).drop == ("0",)
+
+
+def test_spaces_around_a_text_are_none_of_it_in_a_fit_and_in_a_prediction(recwarn):
+    hue, kind = ["rough ", " smooth"] * 10, ["kiwi", "apple"] * 10
+    found = TableClassifier(POINT, folds=2, groups=None).fit(pd.DataFrame({"hue": hue}), kind)
+    for other in (hue, ["rough", "smooth"] * 10, [" rough ", "smooth "] * 10):
+        assert found.predict(pd.DataFrame({"hue": other})).tolist() == kind
+    assert not recwarn.list
 
 
 def test_its_calibrated_probabilities_judge_it_in_an_experiment():

@@ -79,6 +79,8 @@ def test_a_grid_of_many_rows_is_certified_or_solved_directly(letters, monkeypatc
     X, y = to_range(data.X), data.y
     folds, grid = stratified_folds(y, 5, seed=0), {"gamma": GAMMAS, "sigma": [0.25, 1.0]}
     exact = search(OneLSM(), X, y, grid, folds)
+    ruled = {"gamma": [0.1], "sigma": [1.0], "decision": ["max", "nearest"], "labelbook": ["pm1", "fisher"]}
+    by_rules = search(OneLSM(), X, y, ruled, folds)
     counted = []
     monkeypatch.setattr(lanczos.Certified, "note", lambda self, certain, direct: counted.append(direct))
     for module, name in ((lanczos, "FROM_ROWS"), (inverse, "FROM_ROWS"), (inverse, "MANY_ROWS")):
@@ -89,6 +91,7 @@ def test_a_grid_of_many_rows_is_certified_or_solved_directly(letters, monkeypatc
         for book in ("indicators", "consistency"):
             found = search(OneLSM(labelbook=book), X, y, grid, folds)
             assert np.array_equal(found.predictions, exact.predictions)
+        assert np.array_equal(search(OneLSM(), X, y, ruled, folds).predictions, by_rules.predictions)
     assert max(counted) > 0 == min(counted)
     assert OneLSM(kernel=lambda A, B: A @ B.T).certifier(10**4) is None
     assert OneLSM(labelbook="fisher").certifier(10**4) is None
