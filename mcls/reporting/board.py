@@ -178,13 +178,7 @@ def compare_rows(row: StudyRow, base: StudyRow, metric: Metric) -> TestResult | 
         return None
     if row.row.protocol == "5x2cv" and a.shape == (5, 2):
         return ftest_5x2cv(a, b, row.data.n if metric.name == "error" else None)
-    return corrected_ttest(metric.as_loss(a.ravel()), metric.as_loss(b.ravel()), share_tested(row, a))
-
-
-def share_tested(row: StudyRow, splits: np.ndarray) -> float:
-    """Share of the rows that a split tests, from the figures of its splits (replicates, splits)."""
-    result = row.results[0]
-    return result["test"] / (result["train"] + result["test"]) if "train" in result else 1.0 / splits.shape[1]
+    return corrected_ttest(metric.as_loss(a.ravel()), metric.as_loss(b.ravel()), row.share_tested)
 
 
 def find_board(studies: Studies, text: str) -> Board:

@@ -20,8 +20,8 @@ from mcls.experiments.experiment import CONFIG_FILE, PLAN_FILE, Experiment
 from mcls.experiments.loading import find_config, load_config, shipped_configs
 from mcls.experiments.plan import Plan, PlannedData, PlanRow
 from mcls.experiments.store import Record, Store
+from mcls.experiments.stored import of_splits, share_tested
 from mcls.experiments.summary import Line, summarise
-from mcls.packing import unpack
 from mcls.reporting.quick import quick
 from mcls.reporting.table import Lacking
 from mcls.resources import configs_dir
@@ -114,27 +114,15 @@ class StudyRow:
             return None
         return np.array(found, dtype=float) if len({len(values or ()) for values in found}) == 1 else None
 
+    @property
+    def share_tested(self) -> float:
+        """The share of the rows that a split tests."""
+        return share_tested(self.row.cells[0], self.results[0])
+
     def facts(self, name: str) -> float | None:
         """Mean over folds and replicates of a fact that the protocol noted about the fitted machines."""
         values = [fold[name] for result in self.results for fold in result.get("facts", []) if name in fold]
         return float(np.mean(values)) if values else None
-
-
-def of_splits(result: dict[str, Any], metric: str) -> list[float | None] | None:
-    """A metric on each split of a replicate; None where that is not stored."""
-    if metric in result.get("split_metrics", {}):
-        return list(result["split_metrics"][metric])
-    if metric != ERROR.name:
-        return None
-    if "train" in result:  # one split
-        return [result["error"]]
-    if "grid" in result:  # the folds of the chosen point
-        grid, point = result["grid"], result["chosen"][0]
-        shape = [len(grid["values"][name]) for name in grid["names"]]
-        at = [grid["values"][name].index(point[name]) for name in grid["names"]]
-        mistakes = unpack(grid["fold_mistakes"])[np.ravel_multi_index(at, shape) if shape else 0]
-        return list(mistakes / np.array(grid["fold_sizes"]))
-    return result.get("fold_errors") or result.get("errors")
 
 
 class Study:

@@ -187,5 +187,5 @@ def test_halves_are_two(tmp_path):
     record = compute(cell)
     assert decode(encode(record), cell.key) == record
     record["result"]["errors"].append(0.1)
-    with pytest.raises(ValueError, match="result.errors"):
+    with pytest.raises(ValueError, match=r"result\.errors"):
         decode(encode(record), cell.key)

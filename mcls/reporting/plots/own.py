@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from mcls.errors import McLsError, unknown_name
 from mcls.evaluation.resampling_tests import corrected_ttest
-from mcls.reporting.board import ALPHA, Board, share_tested
+from mcls.reporting.board import ALPHA, Board
 from mcls.reporting.plots.confusion import confusion_figure
 from mcls.reporting.plots.errors import Pairs, bars_figure, own_error_bars
 from mcls.reporting.plots.heatmap import choices, heatmap
@@ -118,7 +118,7 @@ def _interval(board: Board, dataset: str, machine: str) -> tuple[float, float, f
     splits = row.split_values("error") if row is not None else None
     if row is None or splits is None or splits.size < 2:
         return None
-    found = corrected_ttest(splits.ravel(), np.zeros(splits.size), share_tested(row, splits))
+    found = corrected_ttest(splits.ravel(), np.zeros(splits.size), row.share_tested)
     return 100 * max(found.low, 0.0), 100 * found.difference, 100 * min(found.high, 1.0)
 
 
