@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 
 from mcls.data.cache import cached_files, is_cached
 from mcls.data.cards import load_card
@@ -185,6 +186,15 @@ class Study:
             return self.experiment.config_as_run()
 
     @cached_property
+    def fields_as_run(self) -> dict[str, Any]:
+        """The fields of that config as they are written there: no plug-in is needed to read them."""
+        try:
+            fields = yaml.safe_load(self.config_as_run)
+        except yaml.YAMLError:  # edited by hand
+            return {}
+        return fields if isinstance(fields, dict) else {}
+
+    @cached_property
     def figures(self) -> list[StudyRow]:
         """All rows, data set by data set, machines in the order of the config."""
         plan = self.plan
@@ -262,9 +272,9 @@ class Studies:
 def absent_data(config: ExperimentConfig) -> str | None:
     """The command that gets the first data set that is not on this machine; None when all are."""
     for entry in config.datasets:
-        if entry.name is None:
-            continue
-        card = load_card(entry.name)
+        if entry.path is not None:
+            continue  # a table of the user's own, whatever it is called
+        card = load_card(str(entry.name))
         if card.origin == "download" and len(cached_files(card)) < len(card.files):
             return f"mcls data fetch {card.name}"
         if card.origin == "folder" and "path" not in entry.options and not is_cached(card):

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from mcls.cli.app import main
 from mcls.errors import McLsError
+from mcls.reporting.board import find_board
 from mcls.reporting.plots.own import draw_own
+from mcls.reporting.studies import Studies
 
 
 def test_the_figures(board, tmp_path):
@@ -22,3 +25,38 @@ def test_the_figures(board, tmp_path):
         draw_own("ranks", board, print, dataset="iris:sample=60")
     svg = (tmp_path / "figures" / "lab-ranks.svg").read_text(encoding="utf-8")
     assert "CD = " in svg
+
+
+@pytest.fixture
+def two_tables(tmp_path, monkeypatch):
+    """A study of two tables of two features whose names differ in a letter that is not ASCII, or in a sign."""
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{i % 7},{i % 5},{'ab'[i % 2]}\n" for i in range(24))
+    for name in ("süd", "söd", "s+d"):
+        (tmp_path / f"{name}.csv").write_text("x,y,c\n" + rows, encoding="utf-8")
+    (tmp_path / "mine.yaml").write_text(
+        "description: 'It''s a long one: " + "word " * 40 + "end'\n"
+        "datasets: [süd.csv, {path: söd.csv, name: s-d}, s+d.csv]\nmachines: [oneLSM, ovO]\nfolds: 2\n"
+        "replicates: 1\ngrid: {gamma: [1], sigma: [1]}\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(SystemExit) as ended:
+        main(["run", "mine.yaml", "-j", "1"])
+    assert not ended.value.code
+    return tmp_path
+
+
+def test_a_table_with_a_name_of_its_own_is_fitted_again_and_every_picture_has_a_file(two_tables):
+    with pytest.raises(SystemExit) as ended:
+        main(["plot", "regions", "mine", "--machine", "oneLSM"])
+    assert not ended.value.code
+    drawn = draw_own("confusion", find_board(Studies(two_tables / "results"), "mine"), print)
+    assert list(drawn) == ["mine-confusion-süd", "mine-confusion-s-d", "mine-confusion-s-d-2"]
+
+
+def test_a_long_description_is_told_whole(two_tables):
+    with pytest.raises(SystemExit):
+        main(["report", "mine"])
+    text = (two_tables / "results" / "mine" / "report.html").read_text(encoding="utf-8")
+    assert "<p>It&#39;s a long one: word" in text
+    assert "word end</p>" in text

@@ -81,7 +81,9 @@ def draw_own(
             if isinstance(figure, McLsError):
                 reasons.append(figure)
                 continue
-            stem = re.sub(r"[^A-Za-z0-9._]+", "-", f"{board.name}-{kind}{ending}").strip("-")
+            stem = re.sub(r"(?:[^\w.]|_)+", "-", f"{board.name}-{kind}{ending}").strip("-")
+            if stem in drawn:  # of two names that differ in signs alone
+                stem = f"{stem}-{len(drawn)}"
             drawn[stem] = save(figure, board.out / "figures", stem)
     if not drawn:
         raise reasons[0]
