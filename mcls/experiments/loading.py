@@ -82,6 +82,8 @@ def parse_config(text: str, path: Path) -> ExperimentConfig:
         raise McLsError(f"{path}: not valid YAML: {reason}") from None
     if not isinstance(values, dict):
         raise McLsError(f"{path}: a config is a list of 'field: value' lines, such as 'datasets: iris'")
+    if "suite" in values:
+        raise McLsError(f"{path} lists configs, which are run together by: mcls run {path}; give one of them here")
     values.setdefault("name", path.stem)
     return config_from(values, str(path), node)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -47,7 +47,8 @@ class Board:
     name : str
         Of the experiment or the suite; its pages and tables go to the folder of that name.
     studies : list of Study
-        What the rows come from; a data set that two of them judge is taken from the first.
+        What the rows come from; a machine that two of them judge on a data set is taken from the first. Different data
+        of one name are told apart by the name of the study.
     """
 
     def __init__(self, name: str, studies: Sequence[Study]) -> None:
@@ -60,7 +61,7 @@ class Board:
     def rows(self) -> dict[tuple[str, str], StudyRow]:
         """(Data set, machine as tables name it) → row, in the order of the configs."""
         found: dict[tuple[str, str], StudyRow] = {}
-        every = [row for study in self.studies for row in study.figures]
+        every = self._named([row for study in self.studies for row in study.figures])
         books: dict[tuple[str, str, str], set[str]] = {}
         for row in every:
             books.setdefault((row.dataset, row.row.machine, row.row.options), set()).add(row.row.labelbook)
@@ -70,6 +71,17 @@ class Board:
             label = ", ".join(filter(None, (row.row.machine, book, row.row.options)))
             found.setdefault((row.dataset, label), row)
         return found
+
+    @staticmethod
+    def _named(every: Sequence[StudyRow]) -> list[StudyRow]:
+        """The rows, those of a name that stands for different data with that of their study beside it."""
+        contents: dict[str, set[str]] = {}
+        for row in every:
+            contents.setdefault(row.dataset, set()).add(row.row.cells[0].fingerprint)
+        return [
+            replace(row, dataset=f"{row.dataset} ({row.study})") if len(contents[row.dataset]) > 1 else row
+            for row in every
+        ]
 
     @property
     def datasets(self) -> list[str]:
@@ -174,11 +186,16 @@ def known_metric(name: str) -> Metric:
 def compare_rows(row: StudyRow, base: StudyRow, metric: Metric) -> TestResult | None:
     """Test of two rows on the same splits: the 5×2cv F-test, or the corrected resampled t-test; None without splits."""
     a, b = row.split_values(metric.name), base.split_values(metric.name)
-    if a is None or b is None or a.shape != b.shape or a.size < 2:
+    if a is None or b is None or a.shape != b.shape or a.size < 2 or _splits(row) != _splits(base):
         return None
     if row.row.protocol == "5x2cv" and a.shape == (5, 2):
         return ftest_5x2cv(a, b, row.data.n if metric.name == "error" else None)
     return corrected_ttest(metric.as_loss(a.ravel()), metric.as_loss(b.ravel()), row.share_tested)
+
+
+def _splits(row: StudyRow) -> list[tuple[object, ...]]:
+    """What decides the splits of a row's cells: two studies of a suite may split one data set in different ways."""
+    return [(cell.protocol, cell.settings, cell.seed, cell.grouped) for cell in row.row.cells]
 
 
 def find_board(studies: Studies, text: str) -> Board:
