@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from mcls.cli.options import Engine, Fresh, Jobs, Out, Scheduler, config_argument
-from mcls.terminal import counted, echo, output
+from mcls.terminal import counted, echo, in_folder, output
 
 if TYPE_CHECKING:
     from mcls.experiments.experiment import Experiment
@@ -128,8 +128,7 @@ def _run_one(path: Path, experiment: Experiment, how: How) -> bool:
         f"{counted(outcome.computed, 'cell')} computed, {elsewhere}{outcome.reused} reused, "
         f"{len(outcome.failed)} failed; see {experiment.folder / 'summary.csv'}"
     )
-    where = "" if how.out == Path("results") else f" --out {how.out}"
-    echo(f"tables, figures and a page: mcls report {loaded.name}{where}")
+    echo(f"tables, figures and a page: mcls report {loaded.name}{in_folder(how.out)}")
     _note_engine(experiment, loaded.engine)
     print_failures(outcome)
     return outcome.ok
@@ -157,7 +156,7 @@ def _print_tests(name: str, out: Path, cells: int) -> None:
     if board is not None and len(board.machines) < 2:
         return
     if board is None or len(board.rows) > _MOST_TESTED:
-        echo(f"tests against a machine: mcls tables {name} --against MACHINE")
+        echo(f"tests against a machine: mcls tables {name} --against MACHINE{in_folder(out)}")
         return
     for table in board_tables(board, board.machines[0], [board.metrics[0].name]):
         if table.name.endswith("-tests"):

@@ -273,7 +273,8 @@ class ExperimentConfig(_Strict):
         # The name becomes a folder below --out: letters and digits first, no separator, no "..".
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name) or ".." in name:
             raise McLsError(
-                f"'{name}' cannot name a folder of results; use letters, digits, '-', '_' and single dots"
+                f"'{name}' cannot name a folder of results; use letters, digits, '-', '_' and single dots (the file's "
+                "name stands for a 'name' that is not given)"
             )
         return name
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -83,7 +84,9 @@ def parse_config(text: str, path: Path) -> ExperimentConfig:
     if not isinstance(values, dict):
         raise McLsError(f"{path}: a config is a list of 'field: value' lines, such as 'datasets: iris'")
     if "suite" in values:
-        raise McLsError(f"{path} lists configs, which are run together by: mcls run {path}; give one of them here")
+        raise McLsError(
+            f"{path} lists configs, which are run together by: mcls run {shlex.quote(str(path))}; give one of them here"
+        )
     values.setdefault("name", path.stem)
     return config_from(values, str(path), node)
 
@@ -183,6 +186,8 @@ def _message(complaint: Any, trail: str) -> str:
     if kind == "missing":
         return f"'{trail}' is missing"
     message = message.removeprefix("Value error, ")
+    if message.startswith(("unknown machine", "unknown metric", "unknown protocol")):
+        message += "; one of a plug-in is known with --plugin FILE.py"
     given = complaint.get("input")
     if kind != "value_error" and isinstance(given, str | int | float):
         shown = repr(given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,6 +17,7 @@ from mcls.evaluation.statistics import FriedmanResult, TestResult, ftest_5x2cv
 from mcls.experiments.compare import ranking
 from mcls.experiments.suite import SUITE_FILE, read_suite
 from mcls.reporting.studies import Studies, Study, StudyRow
+from mcls.terminal import in_folder
 
 ALPHA = 0.05
 
@@ -125,10 +127,13 @@ class Board:
     def command(self) -> str:
         """What runs the cells that are missing."""
         root = self.studies[0].root
-        where = "" if root == Path("results") else f" --out {root}"
+        where = in_folder(root)
         if self.studies[0].quick:
             return f"mcls tables --all --quick{where}"
-        return "; ".join(f"mcls run {study.source}{where}" for study in self.studies)
+        return "; ".join(
+            f"mcls run {shlex.quote(study.source)}{where}{' --plugin FILE.py' * study.plan.is_plugged}"
+            for study in self.studies
+        )
 
     def values(self, dataset: str, machine: str, metric: Metric) -> np.ndarray | None:
         """A metric of all replicates, as it is shown; None unless all are there."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from pathlib import Path
 
@@ -78,3 +79,10 @@ def test_latex_holds_nothing_that_plain_latex_cannot_set(board):
     for begin in ("longtable",):
         assert text.count(rf"\begin{{{begin}}}") == text.count(rf"\end{{{begin}}}") > 3
     assert text.count("{") == text.count("}")
+
+
+def test_what_runs_the_missing_cells_can_be_pasted(results, tmp_path):
+    shutil.copytree(results, tmp_path / "my results")
+    board = find_board(Studies(tmp_path / "my results"), "lab")
+    place = tmp_path / "my results"
+    assert shlex.split(board.command) == ["mcls", "run", str(place / "lab" / "config.yaml"), "--out", str(place)]
