@@ -31,7 +31,8 @@ def write_board(
     """
     base = os.path.relpath(board.out, board.folder) + "/"
     ranked = board.ranking(board.metrics[0]) is not None
-    paragraph = methods(board, reference, ranked)
+    tested = reference is not None and any(board.against(reference, metric) for metric in board.metrics)
+    paragraph = methods(board, reference if tested else None, ranked)
     entries = bibtex([paragraph, *_references(board)], _citations(board), version("mcls"))
     text = render(
         "study.html",

@@ -103,7 +103,7 @@ def _metric_table(
         f"{board.name}: {_unit(metric)}, mean ± standard deviation over replicates",
         columns,
         rows,
-        _metric_notes(board, metric, reference, ranking is not None),
+        _metric_notes(board, metric, reference if tests else None, ranking is not None),
         foot=foot,
         lacking=lacking(board.rows.values(), board.command),
     )

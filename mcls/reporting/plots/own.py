@@ -110,9 +110,11 @@ def _intervals(board: Board) -> Figure | McLsError:
     }
     meaning = "error in percent: mean, and 95 % interval that allows for overlapping training rows"
     figure = bars_figure(board.machines, board.machines, panels, meaning)
-    return figure or McLsError(
-        f"{board.name}: no row has all its cells and the errors of their splits; to run them: {board.command}"
-    )
+    if figure is None and any(row.complete for row in board.rows.values()):
+        return McLsError(
+            f"{board.name}: an interval needs two or more splits, and every row has one: more 'replicates'"
+        )
+    return figure or McLsError(f"{board.name}: no row has all its cells; to run them: {board.command}")
 
 
 def _interval(board: Board, dataset: str, machine: str) -> tuple[float, float, float] | None:
