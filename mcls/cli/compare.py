@@ -109,6 +109,7 @@ def compare(
     from mcls.cli.progress import CellProgress
     from mcls.cli.run import cores, resumable
     from mcls.errors import McLsError
+    from mcls.evaluation.metrics import get_metric
     from mcls.experiments.compare import (
         DEFAULT_DATASETS,
         TESTS,
@@ -123,6 +124,10 @@ def compare(
         raise McLsError(f"--permutations must be a whole number from 1 to 1000000; got {permutations}")
     if rope is not None and not 0.0 <= rope < 1e6:
         raise McLsError(f"--rope must be zero or more, such as 0.01; got {rope:g}")
+    if permutations is not None and (needed := get_metric(metric).need) != "classes":
+        raise McLsError(
+            f"--permutations exchanges predicted classes; '{metric}' needs {needed}: leave one of them out"
+        )
     wanted: dict[str, Any] = {
         "rope": 0.01 if rope is None else rope,
         "permutations": permutations or 0,

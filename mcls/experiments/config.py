@@ -309,7 +309,8 @@ class ExperimentConfig(_Strict):
         _refuse_twice(
             "datasets",
             [entry.label for entry in self.datasets],
-            "; give each table a name of its own, such as {path: FILE.csv, name: first}" * bool(paths),
+            "; give each table a name: {path: FILE.csv, name: first}, in compare FILE.csv:name=first"
+            * bool(paths),
         )
         _refuse_twice(
             "machines", [format_spec(m.name, {**o, **m.grid}) for m in self.machines for o in m.variants()]

@@ -293,6 +293,11 @@ def test_each_comparison_keeps_its_summary_and_all_share_the_cells(call, tmp_pat
         (["oneLSM", "ovO", "--metric", "cost"], "--metric cost and --costs COSTS.csv go together"),
         (["oneLSM", "ovO", "--costs", "costs.csv"], "--metric cost and --costs COSTS.csv go together"),
         (["oneLSM", "ovO", "--metric", "cost", "--costs", "no.csv", *SETS[:2]], "no.csv"),
+        (
+            ["oneLSM", "ovO", "--metric", "auc", "--permutations", "9"],
+            "--permutations exchanges predicted classes",
+        ),
+        (["oneLSM", "ovO", *["--dataset", "a/t.csv"] * 2], "in compare FILE.csv:name=first"),
         (["--from", "nowhere"], "nowhere holds no plan.json: give the folder of an experiment"),
         (["--from", "nowhere", "--ftest"], "leave out --dataset, --costs, --fresh and the tests of 5x2cv"),
     ],
