@@ -20,7 +20,7 @@ _RICH = {"good": "green", "near": "yellow", "bad": "bold red", "weak": "dim", ""
 def to_markdown(table: Table) -> str:
     """A Markdown page: heading, table, notes."""
     rule = "|" + "|".join("---:" if table.is_numeric(j) else "---" for j in range(len(table.columns))) + "|"
-    lines = [f"# {table.heading}", "", _bar(table.columns), rule]
+    lines = [f"# {without_html(table.heading)}", "", _bar(table.columns), rule]
     lines += [_bar([f"**{entry.text}**" if entry.bold else entry.text for entry in row]) for row in table.rows]
     lines += [_bar([f"**{entry.text}**" if entry.text else "" for entry in row]) for row in table.foot]
     lines += ["", *(f"- {without_html(note)}" for note in table.remarks)] if table.remarks else []
@@ -28,7 +28,7 @@ def to_markdown(table: Table) -> str:
 
 
 def _bar(texts: tuple[str, ...] | list[str]) -> str:
-    return "| " + " | ".join(text.replace("|", "\\|") for text in texts) + " |"
+    return "| " + " | ".join(without_html(text).replace("|", "\\|") for text in texts) + " |"
 
 
 def to_csv(table: Table) -> str:

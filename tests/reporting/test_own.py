@@ -60,3 +60,22 @@ def test_a_long_description_is_told_whole(two_tables):
     text = (two_tables / "results" / "mine" / "report.html").read_text(encoding="utf-8")
     assert "<p>It&#39;s a long one: word" in text
     assert "word end</p>" in text
+
+
+def test_dollar_signs_are_no_formulas(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{i % 7},{i % 5},{('5$ to 10$', '$^$')[i % 2]}\n" for i in range(24))
+    (tmp_path / "t.csv").write_text("x,y,c\n" + rows)
+    sets = "{path: t.csv, name: '$a_b$'}, {path: t.csv, name: b}"
+    (tmp_path / "mine.yaml").write_text(
+        f"datasets: [{sets}]\nmachines: [oneLSM, ovO]\nfolds: 2\nreplicates: 2\n"
+        "grid: {gamma: [1, 2], sigma: [1, 2]}\n"
+    )
+    with pytest.raises(SystemExit):
+        main(["run", "mine.yaml", "-j", "1"])
+    board = find_board(Studies(tmp_path / "results"), "mine")
+    for kind in ("errors", "intervals", "confusion", "grid", "sweep", "ranks"):
+        assert draw_own(kind, board, print)
+    svg = (tmp_path / "results" / "figures" / "mine-confusion-a-b.svg").read_text(encoding="utf-8")
+    for text in ("$a_b$", "5$ to 10$", "$^$"):
+        assert f">{text}" in svg

@@ -154,3 +154,9 @@ def test_columns_are_aligned_by_the_width_of_their_letters():
         "",
         "",
     ]
+
+
+def test_names_are_no_html_in_markdown():
+    table = make("t", "about <b>x</b>", ["data set", "<i>"], [[words("1"), words("a <script> | b")]])
+    assert not re.search("<[a-z]", to_markdown(table))
+    assert "&lt;script> \\| b" in to_markdown(table)

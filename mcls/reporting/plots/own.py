@@ -76,7 +76,9 @@ def draw_own(
     }
     drawn: dict[str, list[Path]] = {}
     reasons: list[McLsError] = []
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(
+        {**STYLE, "text.parse_math": False}
+    ):  # names of data sets and classes may hold dollar signs
         for ending, figure in makers[kind]():
             if isinstance(figure, McLsError):
                 reasons.append(figure)
