@@ -75,6 +75,8 @@ class StoredComparison:
 def compare_stored(folder: Path, machines: Sequence[str] = (), **settings: Any) -> StoredComparison:
     """Compare the machines of an experiment, all or some of them, from the folder of its results."""
     plan = Plan.read(folder / "plan.json")
+    if plan is None and (folder / "plan.json").is_file():
+        raise McLsError(f"{folder / 'plan.json'} is damaged, or of a later version of mcls: run its config again")
     if plan is None:
         raise McLsError(f"{folder} holds no plan.json: give the folder of an experiment, such as results/iris")
     shared = folder.parent / "cells"  # those of a comparison, which has a folder of its own beside them
@@ -94,9 +96,9 @@ def compare_planned(
 ) -> StoredComparison:
     """Compare machines from a plan and the store of its cells."""
     wanted = get_metric(metric)
-    names = _chosen(list(dict.fromkeys(_name(row) for row in plan.rows)), machines)
+    names = _chosen(list(dict.fromkeys(machine_name(row) for row in plan.rows)), machines)
     datasets = list(dict.fromkeys(row.dataset for row in plan.rows))
-    rows = {(row.dataset, _name(row)): row for row in plan.rows}
+    rows = {(row.dataset, machine_name(row)): row for row in plan.rows}
     table = np.full((len(datasets), len(names)), np.nan)
     pairs: list[StoredPair] = []
     left_out = 0
@@ -172,7 +174,8 @@ def _ftest(found: Found, loss_a: np.ndarray, loss_b: np.ndarray, n: int | None) 
     return ftest_5x2cv(loss_a.reshape(5, 2), loss_b.reshape(5, 2), n)
 
 
-def _name(row: PlanRow) -> str:
+def machine_name(row: PlanRow) -> str:
+    """The machine of a row with its options, as a user types it."""
     options = {"labelbook": row.labelbook} if row.labelbook else {}
     spec = format_spec(row.machine, options)
     return f"{spec}{',' if options else ':'}{row.options}" if row.options else spec
@@ -186,7 +189,7 @@ def _chosen(known: list[str], wanted: Sequence[str]) -> list[str]:
         return known
     found = []
     for text in wanted:
-        alike = [k for k in known if k.lower() == text.lower()] or _alike(known, text)
+        alike = [k for k in known if k.lower() == text.lower()] or alike_machines(known, text)
         if not alike:
             raise unknown_name("machine of the experiment:", text, known)
         if len(alike) > 1:
@@ -199,7 +202,7 @@ def _chosen(known: list[str], wanted: Sequence[str]) -> list[str]:
     return found
 
 
-def _alike(known: Sequence[str], text: str) -> list[str]:
+def alike_machines(known: Sequence[str], text: str) -> list[str]:
     """The machines of that name that have the options given: those without others but a labelbook, if there are any."""
     name, options = parse_spec(text)
     spelt = {k: parse_spec(k) for k in known}

@@ -15,6 +15,7 @@ from mcls.evaluation.metrics import Metric, get_metric
 from mcls.evaluation.resampling_tests import corrected_ttest, holm
 from mcls.evaluation.statistics import FriedmanResult, TestResult, ftest_5x2cv
 from mcls.experiments.compare import ranking
+from mcls.experiments.stored import alike_machines, machine_name
 from mcls.experiments.suite import SUITE_FILE, read_suite
 from mcls.reporting.studies import Studies, Study, StudyRow
 from mcls.terminal import in_folder
@@ -109,14 +110,17 @@ class Board:
         return known[name.lower()]
 
     def machine(self, text: str) -> str:
-        """A machine of this board as a user names it: by its label, or by its name alone where that is enough."""
-        for label in self.machines:
-            if label.lower() == text.lower().replace(":labelbook=", ", ").replace(":", ", "):
-                return label
-        named = [label for label in self.machines if label.lower().split(", ")[0] == text.lower()]
-        if len(named) == 1:
-            return named[0]
-        raise unknown_name(f"machine of {self.name}", text, self.machines)
+        """A machine of this board by its label, as a config has it, or by its name where that is enough."""
+        typed: dict[str, str] = {}
+        for (_, label), row in self.rows.items():
+            typed.setdefault(label, machine_name(row.row))
+        found = [label for label, spec in typed.items() if text.lower() in (label.lower(), spec.lower())]
+        alike = alike_machines(list(typed.values()), text)
+        found = found or [label for label, spec in typed.items() if spec in alike]
+        if len(found) != 1:
+            known = [spec if ", " in label else label for label, spec in typed.items()]
+            raise unknown_name(f"machine of {self.name}", text, known)
+        return found[0]
 
     @property
     def protocols(self) -> list[str]:

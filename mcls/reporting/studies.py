@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -144,7 +145,21 @@ class Study:
         self.folder = out / self.name / part
         self._written = Plan.read(self.folder / PLAN_FILE)
         if self._written is None:
-            self._require_data()
+            with self._plan_damaged():
+                self._require_data()
+
+    @contextlib.contextmanager
+    def _plan_damaged(self) -> Iterator[None]:
+        """Where what the run wrote cannot be read, say so beside why it cannot be made again."""
+        try:
+            yield
+        except AbsentDataError:
+            raise
+        except McLsError as error:
+            if not (self.folder / PLAN_FILE).is_file():
+                raise
+            damaged = f"{self.folder / PLAN_FILE} is damaged, or of a later version of mcls"
+            raise McLsError(f"{damaged}, and cannot be made again: {error}") from None
 
     def _require_data(self) -> None:
         if command := absent_data(self.config):
@@ -165,7 +180,10 @@ class Study:
     @property
     def plan(self) -> Plan:
         """The plan as it was run last, or as it would be run."""
-        return self._written or self.experiment.plan
+        if self._written is not None:
+            return self._written
+        with self._plan_damaged():
+            return self.experiment.plan
 
     @cached_property
     def store(self) -> Store:
@@ -252,8 +270,12 @@ class Studies:
     def experiment(self, text: str) -> Study:
         """Any experiment: by the folder of its results, by its config, or by the name of a shipped one."""
         known = self.experiments()
+        folders = [Path(text), Path(os.path.relpath(text, self.out))]  # as listed, or as a path to it
+        folders += [
+            folder.parent for folder in folders if folder.name == CONFIG_FILE
+        ]  # by the config as it was run
         try:
-            for name in (Path(text), Path(os.path.relpath(text, self.out))):  # as listed, or as a path to it
+            for name in folders:
                 if name.as_posix() in known:
                     part = name.relative_to(name.parts[0]).as_posix()  # a comparison has a folder of its own
                     path = str(self.out / name / CONFIG_FILE)
