@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from mcls.errors import McLsError, unknown_name
+from mcls.evaluation.folds import LEAVE_ONE_GROUP_OUT, LEAVE_ONE_OUT
 from mcls.evaluation.metrics import ERROR, Metric, get_metric
 from mcls.evaluation.permutations import PermutationResult, paired_permutation_test
 from mcls.evaluation.resampling_tests import (
@@ -256,12 +257,27 @@ def split_values(result: Mapping[str, Any], metric: Metric) -> list[float]:
     return [np.nan if value is None else float(value) for value in kept]
 
 
+def without_copies(cell: Cell, values: np.ndarray) -> np.ndarray:
+    """Values (replicates, splits), or their mean (1, splits) where all replicates have the same splits.
+
+    Folds of one row or one group, and test rows that are given, are no further evidence when they are judged again.
+    """
+    if cell.settings.get("folds") in (LEAVE_ONE_OUT, LEAVE_ONE_GROUP_OUT):
+        values = values.reshape(-1, values.shape[1] // cell.settings.get("repeats", 1))
+    elif isinstance(cell.settings.get("train", 0.5), float | list):  # drawn at random, as other folds are
+        return values
+    return values.mean(axis=0, keepdims=True)
+
+
 def _values(found: Found, metric: Metric) -> np.ndarray:
-    """The metric of every split of every replicate."""
-    values = [v for _, record in found for v in split_values(record["result"], metric)]
+    """The metric of every different split."""
+    of_replicates = [split_values(record["result"], metric) for _, record in found]
+    values = np.concatenate(of_replicates)
     if np.isnan(values).any():
         raise McLsError(f"'{metric.name}' is not defined on some split: use fewer folds or another metric")
-    return np.array(values)
+    if len({len(of) for of in of_replicates}) > 1:
+        return values
+    return without_copies(found[0][0], np.array(of_replicates)).ravel()
 
 
 def stored_tables(found: StoredComparison, as_csv: bool = False) -> list[tuple[str, list[str], list[list[str]]]]:

@@ -9,9 +9,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from mcls.errors import McLsError
+from mcls.evaluation.folds import LEAVE_ONE_GROUP_OUT, LEAVE_ONE_OUT
 from mcls.evaluation.protocols import get_protocol
 from mcls.experiments.cells import Cell
 from mcls.experiments.config import DatasetEntry
+from mcls.machines.external import tunes_itself
 from mcls.machines.registry import get_machine
 from mcls.reporting.board import Board
 from mcls.reporting.plots.heatmap import power
@@ -136,13 +138,15 @@ def _grids(board: Board) -> list[str]:
         known = grids.setdefault(text, [])
         if machine not in known:
             known.append(machine)
+    itself = dict.fromkeys(m for (_, m), row in board.rows.items() if tunes_itself(row.row.machine))
     tuned = [f"{_listed(names)}: {text}" for text, names in grids.items() if "∈" in text]
-    fixed = [
-        f"{_listed(names)} had fixed parameters{f' ({text})' if text else ''}."
-        for text, names in grids.items()
-        if "∈" not in text
-    ]
-    return ([f"Parameters were chosen on grids ({'; '.join(tuned)})."] if tuned else []) + fixed
+    told = [f"{_listed(list(itself))} chose parameters in every fit."] if itself else []
+    for text, names in grids.items():
+        fixed = [name for name in names if name not in itself]
+        if fixed and "∈" not in text:
+            told.append(f"{_listed(fixed)} had fixed parameters{f' ({text})' if text else ''}.")
+    by = " or ".join(dict.fromkeys(row.metrics[0] for row in board.rows.values()))
+    return ([f"Parameters were chosen by the {by} on grids ({'; '.join(tuned)})."] if tuned else []) + told
 
 
 def _values(values: Sequence[Any]) -> str:
@@ -178,7 +182,12 @@ def _protocol(cell: Cell, replicates: int) -> str:
     grouped = ", rows with equal features kept together" if cell.grouped else ""
     partitions = cell.settings.get("repeats", 1)
     grouped += f", over {partitions} partitions of the rows" if partitions > 1 else ""
-    times = f", repeated {replicates} times with different random splits" if replicates > 1 and not fixed else ""
+    random = (
+        ""
+        if cell.settings.get("folds") in (LEAVE_ONE_OUT, LEAVE_ONE_GROUP_OUT)
+        else " with different random splits"
+    )
+    times = f", repeated {replicates} times{random}" if replicates > 1 and not fixed else ""
     return f"The protocol was {words}{grouped}{times} (seed derived from the experiment's)."
 
 

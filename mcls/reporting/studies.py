@@ -22,7 +22,7 @@ from mcls.experiments.experiment import CONFIG_FILE, PLAN_FILE, Experiment
 from mcls.experiments.loading import find_config, load_config, shipped_configs
 from mcls.experiments.plan import Plan, PlannedData, PlanRow
 from mcls.experiments.store import Record, Store
-from mcls.experiments.stored import of_splits, share_tested
+from mcls.experiments.stored import of_splits, share_tested, without_copies
 from mcls.experiments.summary import Line, summarise
 from mcls.reporting.quick import quick
 from mcls.reporting.table import Lacking
@@ -110,11 +110,13 @@ class StudyRow:
         return found if found and None not in found else None
 
     def split_values(self, metric: str) -> np.ndarray | None:
-        """A metric of every split (replicates, splits); None where that is not stored, or not defined somewhere."""
+        """A metric on every different split (replicates, splits); None where it is not stored, or not defined somewhere."""
         found = [of_splits(result, metric) for result in self.results]
         if not found or any(values is None or None in values for values in found):
             return None
-        return np.array(found, dtype=float) if len({len(values or ()) for values in found}) == 1 else None
+        if len({len(values or ()) for values in found}) > 1:
+            return None
+        return without_copies(self.row.cells[0], np.array(found, dtype=float))
 
     @property
     def share_tested(self) -> float:

@@ -194,3 +194,16 @@ def test_an_interval_says_the_level_that_it_reaches(folder):
 def test_the_sign_of_what_is_better_larger_is_told(folder):
     titles = [title for title, _, _ in stored_tables(compare_stored(folder, metric="macro-f1"))]
     assert all(title.endswith("a difference below zero speaks for A") for title in titles)
+
+
+def test_splits_that_are_the_same_in_every_replicate_count_once(tmp_path):
+    machines = ["oneLSM:sigma=1", "ovO:sigma=1"]
+    settings = {"machines": machines, "folds": "loo", "grid": {"gamma": [1.0]}}
+    once = experiment(tmp_path / "once", replicates=1, **settings)
+    twice = experiment(tmp_path / "twice", replicates=2, **settings)
+    repeated = experiment(tmp_path / "repeated", replicates=1, repeats=2, **settings)
+    first = compare_stored(once.folder).pairs[0].corrected
+    assert len(once.plan.cells) < len(twice.plan.cells)
+    for made in (twice, repeated):
+        found = compare_stored(made.folder).pairs[0].corrected
+        assert (found.p, found.low) == pytest.approx((first.p, first.low))

@@ -39,7 +39,7 @@ def test_what_was_done_to_a_table_is_told(written):
         "Of soils the column 'site' was taken for codes of categories.",
         "Missing numbers of soils were replaced by the median over the training rows of each split",
         "Rows of soils with one value of 'n' were kept in one fold.",
-        "oneLSM and ovO: γ ∈ {0.1, 1} and σ = 1",
+        "Parameters were chosen by the error on grids (oneLSM and ovO: γ ∈ {0.1, 1} and σ = 1)",
         "stratified 3-fold cross-validation, the parameters of each fold chosen by the other folds, over 2 partitions",
         "We report the mean over the splits (error",
         "Differences to oneLSM were tested",
@@ -58,6 +58,9 @@ def test_nothing_is_claimed_that_was_not_done(written):
     assert "Differences" not in text
     assert "deviation" not in text
     assert "Average ranks" not in text
+    text = written("{path: t.csv, target: c, missing: impute, group: n}", "folds: logo\nreplicates: 2")
+    assert "leave-one-group-out cross-validation" in text
+    assert "repeated 2 times (seed" in text
     text = written(entry, "protocol: 5x2cv\nmetric: [error, macro-f1]")
     assert "five replications" in text
     assert "repeated 5 times" not in text
