@@ -110,7 +110,7 @@ def _run_one(path: Path, experiment: Experiment, how: How) -> bool:
         _print_cells(experiment)
         print_damaged(experiment.store)
         return True
-    _keep_published(path, experiment.folder)
+    _keep_published(path, experiment)
     with resumable(experiment.folder):
         outcome = experiment.run(
             jobs=how.jobs or cores(),
@@ -134,15 +134,15 @@ def _run_one(path: Path, experiment: Experiment, how: How) -> bool:
     return outcome.ok
 
 
-def _keep_published(config: Path, folder: Path) -> None:
+def _keep_published(config: Path, experiment: Experiment) -> None:
     """Keep figures that stand beside the config among the results: tables need no config."""
     from mcls.experiments.store import write_file
     from mcls.reporting.board_tables import PUBLISHED_FILE, PUBLISHED_SUFFIX, read_published
 
     beside = config.with_name(config.stem + PUBLISHED_SUFFIX)
     if beside.is_file():
-        read_published(beside)  # refuses mistakes now
-        write_file(folder / PUBLISHED_FILE, beside.read_bytes())
+        read_published(beside, [*experiment.config.metric_names, "error"])  # refuses mistakes now
+        write_file(experiment.folder / PUBLISHED_FILE, beside.read_bytes())
 
 
 def _print_tests(name: str, out: Path, cells: int) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from contextlib import suppress
+from math import isfinite
 from pathlib import Path
 
 import numpy as np
 
-from mcls.errors import McLsError
-from mcls.evaluation.metrics import Metric
+from mcls.errors import McLsError, unknown_name
+from mcls.evaluation.metrics import ERROR, Metric, get_metric
 from mcls.evaluation.protocols import PROTOCOLS
 from mcls.evaluation.resampling_tests import Effect
 from mcls.experiments.store import write_file
@@ -212,8 +214,11 @@ def _time_table(board: Board) -> Table:
     return make(_name(board, "seconds"), f"{board.name}: seconds", ["data set", *board.machines], rows, notes)
 
 
-def read_published(path: Path) -> list[dict[str, str]]:
-    """Published figures of the user's own: columns dataset, machine, value, and if need be metric and source."""
+def read_published(path: Path, metrics: Sequence[str] = ()) -> list[dict[str, str]]:
+    """Published figures of the user's own: columns dataset, machine, value, and if need be metric and source.
+
+    ``metrics`` are those that there will be figures of ours for, where that is known.
+    """
     try:
         with open(path, encoding="utf-8-sig", newline="") as lines:
             rows = list(csv.DictReader(lines))
@@ -225,9 +230,13 @@ def read_published(path: Path) -> list[dict[str, str]]:
                 f"{path}:{i}: '{missing[0]}' is missing; a line has dataset, machine, value [metric, source]"
             )
         try:
-            float(row["value"])
+            finite = isfinite(float(row["value"]))
         except ValueError:
-            raise McLsError(f"{path}:{i}: the value {row['value']!r} is not a number") from None
+            finite = False
+        if not finite:
+            raise McLsError(f"{path}:{i}: the value {row['value']!r} is not a number such as 3.4")
+        if metrics and (row.get("metric") or ERROR.name).lower() not in metrics:
+            raise McLsError(f"{path}:{i}: {unknown_name('metric of the config', row['metric'], metrics)}")
     return rows
 
 
@@ -241,9 +250,10 @@ def _published_table(board: Board) -> Table | None:
     ]
     rows = []
     for row in printed:
-        metric = board.metric(row.get("metric") or "error")
-        named = {m.lower(): m for m in board.machines}
-        machine = named.get(row["machine"].lower(), row["machine"])
+        metric = get_metric(row.get("metric") or ERROR.name)
+        machine = row["machine"]
+        with suppress(McLsError):  # a machine that the board does not have has no figure of ours
+            machine = board.machine(machine)
         values = board.values(row["dataset"], machine, metric)
         ours = None if values is None else float(values.mean())
         theirs = float(row["value"])

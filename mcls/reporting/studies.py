@@ -110,7 +110,7 @@ class StudyRow:
         return found if found and None not in found else None
 
     def split_values(self, metric: str) -> np.ndarray | None:
-        """A metric on every different split (replicates, splits); None where it is not stored, or not defined somewhere."""
+        """A metric (replicates, splits) on every different split; None where it is not stored or not defined."""
         found = [of_splits(result, metric) for result in self.results]
         if not found or any(values is None or None in values for values in found):
             return None

@@ -57,3 +57,22 @@ def test_published_figures_with_mistakes_are_refused_by_line(text, message, tmp_
     (tmp_path / "mine.published.csv").write_text(text)
     with pytest.raises(McLsError, match=message):
         read_published(tmp_path / "mine.published.csv")
+
+
+def test_published_figures_of_what_is_not_here_stand_alone(results, tmp_path):
+    shutil.copytree(results, tmp_path / "results")
+    (tmp_path / "results" / "lab" / PUBLISHED_FILE).write_text(
+        "dataset,machine,metric,value\niris:sample=60,voLSSVM:labelbook=pm1,Error,9\n"
+        "iris:sample=60,oneLSM,auc,0.9\niris:sample=60,another,error,3\n"
+    )
+    board = find_board(Studies(tmp_path / "results"), "lab")
+    (table,) = (t for t in board_tables(board) if "published" in t.name)
+    assert [row[3].text != "–" for row in table.rows] == [True, False, False]
+
+
+def test_a_published_metric_that_the_config_does_not_ask_for_is_refused(tmp_path):
+    (tmp_path / "mine.published.csv").write_text("dataset,machine,metric,value\niris,oneLSM,auc,0.9\n")
+    with pytest.raises(
+        McLsError, match=r"mine.published.csv:2: unknown metric of the config 'auc' \(known: error\)"
+    ):
+        read_published(tmp_path / "mine.published.csv", ["error"])
