@@ -14,6 +14,7 @@ from mcls.errors import McLsError, unknown_name
 from mcls.evaluation.metrics import ERROR, Metric, get_metric
 from mcls.evaluation.protocols import PROTOCOLS
 from mcls.evaluation.resampling_tests import Effect
+from mcls.evaluation.statistics import FriedmanResult
 from mcls.experiments.store import write_file
 from mcls.reporting.board import ALPHA, Against, Board, scale
 from mcls.reporting.paper import difference as signed
@@ -105,13 +106,15 @@ def _metric_table(
         f"{board.name}: {_unit(metric)}, mean ± standard deviation over replicates",
         columns,
         rows,
-        _metric_notes(board, metric, reference if tests else None, ranking is not None),
+        _metric_notes(board, metric, reference if tests else None, ranking),
         foot=foot,
         lacking=lacking(board.rows.values(), board.command),
     )
 
 
-def _metric_notes(board: Board, metric: Metric, reference: str | None, ranked: bool) -> list[str]:
+def _metric_notes(
+    board: Board, metric: Metric, reference: str | None, ranking: FriedmanResult | None
+) -> list[str]:
     notes = [f"{metric.name}: {metric.summary}; {metric.direction} is better. Bold: the best mean of a data set."]
     for protocol in board.protocols:
         if protocol in PROTOCOLS:
@@ -125,7 +128,12 @@ def _metric_notes(board: Board, metric: Metric, reference: str | None, ranked: b
     untuned = [m for m in board.machines if not any(row.row.tuned for (_, n), row in board.rows.items() if n == m)]
     if untuned and len(untuned) < len(board.machines):
         notes.append(f"Not tuned: {', '.join(untuned)}.")
-    return notes + (["Average rank: 1 is the best."] if ranked else [])
+    if ranking is None:
+        return notes
+    every = ranking.n_datasets == len(board.datasets)
+    over = f"the {ranking.n_datasets} data sets" + (" on which all machines have a figure" if not every else "")
+    test = f"Friedman's test has p = {ranking.p:.4g}, Nemenyi's critical difference at {ranking.alpha:g} is"
+    return [*notes, f"Average rank over {over}: 1 is the best; {test} {ranking.critical_difference:.2f}."]
 
 
 def _test_name(board: Board) -> str:
@@ -140,7 +148,8 @@ def _figure(
     if row is None:
         return number(None)
     if values is None:
-        return words(row.line.state if not row.complete else "not defined", "weak")
+        why = "not defined" if metric.name in row.metrics else "not asked for"
+        return words(why if row.complete else row.line.state, "weak")
     mark = tests[dataset, machine].mark if (dataset, machine) in tests else ""
     return Entry(_spread(values, metric) + mark, float(values.mean()), row.anchor, bold=best)
 

@@ -42,8 +42,8 @@ def methods(board: Board, reference: str | None, ranked: bool) -> str:
     if reference is not None:
         test = "5×2cv F-test" if board.protocols == ["5x2cv"] else "corrected resampled t-test"
         sentences.append(
-            f"Differences to {reference} were tested on the same splits by the {test}, with Holm's correction for the "
-            "number of machines."
+            f"Differences to {_said(reference)} were tested on the same splits by the {test}, with Holm's correction "
+            "for the number of machines."
         )
     if ranked:
         sentences.append(
@@ -115,8 +115,18 @@ def _machines(board: Board) -> str:
     for label in board.machines:
         name = label.split(", ")[0]
         summary, reference = described(name)
-        shown.append(f"{label} ({'; '.join(filter(None, (summary, reference)))})" if summary else label)
+        about = "; ".join(filter(None, (summary, reference)))
+        shown.append(f"{_said(label)} ({about})" if summary else _said(label))
     return f"We judged {_listed(shown)}."
+
+
+def _said(label: str) -> str:
+    """A machine in a sentence, where commas stand between two of them.
+
+    >>> _said("voLSSVM, alignment, gamma=1")
+    'voLSSVM with alignment, gamma=1'
+    """
+    return label.replace(", ", " with ", 1)
 
 
 def described(machine: str) -> tuple[str, str]:
@@ -125,7 +135,7 @@ def described(machine: str) -> tuple[str, str]:
         entry = get_machine(machine)
     except McLsError:
         return "", ""
-    return entry.summary, entry.reference
+    return entry.summary, "" if entry.reference == entry.target else entry.reference  # where a plug-in names none
 
 
 def _grids(board: Board) -> list[str]:
@@ -136,9 +146,9 @@ def _grids(board: Board) -> list[str]:
         shown = [f"{_SYMBOLS.get(n, n)} {'∈' if len(v) > 1 else '='} {_values(v)}" for n, v in grid.items()]
         text = _listed(shown) if shown else ""
         known = grids.setdefault(text, [])
-        if machine not in known:
-            known.append(machine)
-    itself = dict.fromkeys(m for (_, m), row in board.rows.items() if tunes_itself(row.row.machine))
+        if _said(machine) not in known:
+            known.append(_said(machine))
+    itself = dict.fromkeys(_said(m) for (_, m), row in board.rows.items() if tunes_itself(row.row.machine))
     tuned = [f"{_listed(names)}: {text}" for text, names in grids.items() if "∈" in text]
     told = [f"{_listed(list(itself))} chose parameters in every fit."] if itself else []
     for text, names in grids.items():

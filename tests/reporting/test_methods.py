@@ -71,3 +71,15 @@ def test_a_declared_split_is_not_called_random():
     words = "a random split into training and test rows"
     assert filled(words, {"train": "declared"}).startswith("the split that the source of the data declares")
     assert filled(words, {"train": 0.5}) == words
+
+
+def test_machines_are_told_apart_in_a_sentence(written, tmp_path):
+    entry = "{path: t.csv, target: c, missing: impute}"
+    written(entry, "folds: 2\nreplicates: 1")
+    config = (tmp_path / "mine.yaml").read_text().replace("ovO]", "ovO, 'ovO:gamma=2', 'sk:TableClassifier']")
+    (tmp_path / "mine.yaml").write_text(config)
+    for command in (("run", "mine.yaml", "-j", 1), ("report", "mine")):
+        assert call(*command)[0] == 0
+    text = (tmp_path / "results" / "mine" / "methods.txt").read_text(encoding="utf-8")
+    assert ", ovO with gamma=2 (one least-squares" in text
+    assert "sk:TableClassifier chose parameters in every fit." in text
