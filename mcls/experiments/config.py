@@ -290,6 +290,7 @@ class ExperimentConfig(_Strict):
     @model_validator(mode="after")
     def _check(self) -> ExperimentConfig:
         from mcls.evaluation.protocols import PROTOCOLS, SETTINGS, get_protocol
+        from mcls.machines.registry import get_machine
 
         for setting in SETTINGS:
             if setting in self.model_fields_set and setting not in self.used_settings:
@@ -309,11 +310,11 @@ class ExperimentConfig(_Strict):
         _refuse_twice(
             "datasets",
             [entry.label for entry in self.datasets],
-            "; give each table a name: {path: FILE.csv, name: first}, in compare FILE.csv:name=first"
-            * bool(paths),
+            "; give each table a name of its own: {path: F.csv, name: x} (compare F.csv:name=x)" * bool(paths),
         )
         _refuse_twice(
-            "machines", [format_spec(m.name, {**o, **m.grid}) for m in self.machines for o in m.variants()]
+            "machines",
+            [format_spec(get_machine(m.name).name, {**o, **m.grid}) for m in self.machines for o in m.variants()],
         )
         return self
 

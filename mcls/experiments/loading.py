@@ -183,9 +183,13 @@ def _message(complaint: Any, trail: str) -> str:
     if kind == "literal_error" and isinstance(complaint.get("input"), str):
         known = [w.strip(" '\"") for w in complaint["ctx"]["expected"].replace(" or ", ",").split(",")]
         return f"{trail}: {unknown_name('value', complaint['input'], known)}"
+    if kind == "too_short":
+        return f"{trail}: the list is empty, give at least one"
     if kind == "missing":
         return f"'{trail}' is missing"
     message = message.removeprefix("Value error, ")
+    if message.startswith("unknown data set"):
+        message += "; a table of your own is given as {path: FILE.csv}"
     if message.startswith(("unknown machine", "unknown metric", "unknown protocol")):
         message += "; one of a plug-in is known with --plugin FILE.py"
     given = complaint.get("input")

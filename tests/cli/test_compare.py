@@ -297,7 +297,7 @@ def test_each_comparison_keeps_its_summary_and_all_share_the_cells(call, tmp_pat
             ["oneLSM", "ovO", "--metric", "auc", "--permutations", "9"],
             "--permutations exchanges predicted classes",
         ),
-        (["oneLSM", "ovO", *["--dataset", "a/t.csv"] * 2], "in compare FILE.csv:name=first"),
+        (["oneLSM", "ovO", *["--dataset", "a/t.csv"] * 2], "(compare F.csv:name=x)"),
         (["--from", "nowhere"], "nowhere holds no plan.json: give the folder of an experiment"),
         (["--from", "nowhere", "--ftest"], "leave out --dataset, --costs, --fresh and the tests of 5x2cv"),
     ],

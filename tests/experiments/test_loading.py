@@ -75,6 +75,7 @@ def test_a_long_value_is_not_repeated_in_full():
         ("name: lab\ndatasets: iris\nmachines: mine\n", "one of a plug-in is known with --plugin FILE.py"),
         (BASE + "name: lab\nmetric: mine\n", "one of a plug-in is known with --plugin FILE.py"),
         ("datasets: iris\nmachines: oneLSM\n", "the file's name stands for a 'name' that is not given"),
+        ("name: lab\ndatasets: t.xlsx\nmachines: oneLSM\n", "a table of your own is given as {path: FILE.csv}"),
         ("suite: [a.yaml]\n", "lists configs, which are run together by: mcls run 'my study.yaml'"),
     ],
 )
