@@ -149,9 +149,8 @@ def compare(
         else:
             _print_stored(found, csv)
         if found.left_out:
-            print_note(
-                f"{counted(found.left_out, 'pair')} left out: cells are missing, run the experiment to its end"
-            )
+            pairs = counted(found.left_out, "pair")
+            print_note(f"{pairs} left out: cells are missing or failed, run the experiment to its end")
         return
     if (metric.lower() == "cost") != (costs is not None):
         raise McLsError("--metric cost and --costs COSTS.csv go together: give both or neither")

@@ -347,4 +347,4 @@ def test_further_tests_as_csv_are_tables_of_their_own_and_what_is_missing_is_tol
     (folder,) = (path.parent for path in (tmp_path / "out" / "compare").glob("*/plan.json"))
     next((folder.parent / "cells").iterdir()).unlink()  # all comparisons share their cells
     _, _, err = call("--from", str(folder))
-    assert err == "note: 1 pair left out: cells are missing, run the experiment to its end\n"
+    assert err == "note: 1 pair left out: cells are missing or failed, run the experiment to its end\n"

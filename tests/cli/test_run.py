@@ -119,7 +119,7 @@ def test_a_failed_cell_is_exit_code_1_and_tried_again(config, tmp_path, monkeypa
     assert "Traceback" not in err
     code, _, err = call("run", config, "--out", tmp_path / "out", "-j", 1, "--fail-fast")
     assert code == 1
-    assert "2 cells were not run" in err
+    assert "2 cells not run" in err
     monkeypatch.undo()
     code, out, _ = call("run", config, "--out", tmp_path / "out", "-j", 1)
     assert code == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,21 @@ def test_a_table_of_ones_own_that_is_called_as_a_data_set_of_mcls_is_not_cited_a
     entries = (tmp_path / "results" / "mine" / "references.bib").read_text(encoding="utf-8")
     assert "@misc{data-iris," in entries
     assert "@misc{data-wine," not in entries
+
+
+def test_the_page_says_why_cells_failed_and_what_is_odd_about_the_data(results, tmp_path):
+    shutil.copytree(results, tmp_path / "results")
+    board = find_board(Studies(tmp_path / "results"), "lab")
+    row = board.rows["iris:sample=60", "ovO"]
+    record = row.store.result(row.row.cells[1])
+    row.store.write({**record, "status": "failed", "error": "it broke <b>"})
+    plan = row.store.folder.parent / "plan.json"
+    plan.write_text(plan.read_text().replace('"notes": []', '"notes": ["iris: odd rows"]'))
+    board = find_board(Studies(tmp_path / "results"), "lab")
+    text = write_board(board, board_tables(board), {}).read_text(encoding="utf-8")
+    assert f'cells/{row.row.cells[1].key}.json">failed</a>' in text
+    assert "<p>failed: iris:sample=60 ovO: it broke &lt;b&gt;</p>" in text
+    assert "<p>iris: odd rows</p>" in text
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
