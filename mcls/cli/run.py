@@ -110,6 +110,11 @@ def _run_one(path: Path, experiment: Experiment, how: How) -> bool:
         _print_cells(experiment)
         print_damaged(experiment.store)
         return True
+    if before := experiment.replaces():
+        print_note(
+            f"{experiment.folder} had the results of {', '.join(before)}: those cells are kept, but its tables are now "
+            f"of {path}; give one of the two another 'name'"
+        )
     _keep_published(path, experiment)
     with resumable(experiment.folder):
         outcome = experiment.run(

@@ -116,3 +116,14 @@ def test_a_table_is_found_through_a_link_to_the_folder_of_results(tmp_path):
     config = load_config(first.folder / "config.yaml")
     again = Experiment.laid_out(config, first.folder, tmp_path)
     assert [cell.key for cell in again.plan.cells] == [cell.key for cell in first.plan.cells]
+
+
+def test_another_study_of_the_same_name_is_noticed(tmp_path):
+    first = make_experiment(tmp_path)
+    assert first.replaces() == []
+    first.folder.mkdir()
+    (first.folder / "config.yaml").write_text(first.config_as_run())
+    assert make_experiment(tmp_path, datasets=["wine:sample=60"], machines="ovO").replaces() == []
+    assert make_experiment(tmp_path, datasets=["glass"]).replaces() == ["iris", "wine"]
+    (first.folder / "config.yaml").write_text("[")
+    assert first.replaces() == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from mcls.cli.app import main
@@ -79,3 +81,18 @@ def test_dollar_signs_are_no_formulas(tmp_path, monkeypatch):
     svg = (tmp_path / "results" / "figures" / "mine-confusion-a-b.svg").read_text(encoding="utf-8")
     for text in ("$a_b$", "5$ to 10$", "$^$"):
         assert f">{text}" in svg
+
+
+def test_what_a_figure_leaves_out_is_told(results, tmp_path):
+    shutil.copytree(results, tmp_path / "results")
+    board = find_board(Studies(tmp_path / "results"), "lab")
+    row = board.rows["iris:sample=60", "ovO"]
+    row.store.path(row.row.cells[1].key).unlink()
+    board = find_board(Studies(tmp_path / "results"), "lab")
+    for kind in ("errors", "ranks", "intervals", "confusion"):
+        told: list[str] = []
+        draw_own(kind, board, told.append)
+        assert [text.startswith("left out: ovO on iris:sample=60: 1 missing of 2") for text in told] == [True]
+    told = []
+    draw_own("confusion", board, told.append, dataset="wine:sample=60")
+    assert told == []

@@ -38,6 +38,8 @@ CAPTIONS = {
 KINDS = tuple(CAPTIONS)
 #: Kinds that one picture of the whole shows; the others have one per data set or machine, and a selection.
 _WHOLE = ("errors", "ranks", "intervals")
+#: Kinds that show every machine together, those with all their cells.
+_OF_COMPLETE = ("errors", "ranks", "intervals", "confusion")
 Drawn = Iterator[
     tuple[str, "Figure | McLsError"]
 ]  # the end of the file's name, and the figure or why there is none
@@ -91,6 +93,10 @@ def draw_own(
         raise reasons[0]
     for reason in reasons:
         tell(f"not drawn: {reason}")
+    if kind in _OF_COMPLETE:
+        for (name, label), row in board.rows.items():
+            if not row.complete and dataset in (None, name) and (machine is None or _is(row, machine)):
+                tell(f"left out: {label} on {name}: {row.line.state}; to run what is missing: {board.command}")
     return drawn
 
 
