@@ -42,6 +42,12 @@ def to_csv(table: Table) -> str:
     return buffer.getvalue()
 
 
+_GREEK = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu "
+    "nu xi pi rho sigma tau upsilon phi chi psi omega"
+)
+#: Those that do not look as Latin ones do.
+_CAPITALS = "gamma delta theta lambda xi pi sigma upsilon phi psi omega"
 _LATEX = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -57,11 +63,8 @@ _LATEX = {
     "×": r"$\times$",
     "≤": r"$\le$",
     "≥": r"$\ge$",
-    "γ": r"$\gamma$",
-    "σ": r"$\sigma$",
-    "λ": r"$\lambda$",
-    "β": r"$\beta$",
-    "τ": r"$\tau$",
+    **{letter: rf"$\{name}$" for letter, name in zip("αβγδεζηθικλμνξπρστυφχψω", _GREEK.split(), strict=True)},
+    **{letter: rf"$\{name.title()}$" for letter, name in zip("ΓΔΘΛΞΠΣΥΦΨΩ", _CAPITALS.split(), strict=True)},
     "·": r"$\cdot$",
     "ℓ": r"$\ell$",
     "→": r"$\rightarrow$",
@@ -86,7 +89,9 @@ def _latex(text: str) -> str:
 
 
 def _latex_row(row: tuple[Entry, ...]) -> str:
-    texts = (_latex(entry.text) for entry in row)
+    texts = [_latex(entry.text) for entry in row]
+    if texts[0].startswith(("[", "*")) and not row[0].bold:
+        texts[0] = "{}" + texts[0]  # after the end of a row these would be its options
     return " & ".join(rf"\textbf{{{text}}}" if entry.bold else text for text, entry in zip(texts, row)) + r" \\"
 
 
