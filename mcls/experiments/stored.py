@@ -285,8 +285,9 @@ def stored_tables(found: StoredComparison, as_csv: bool = False) -> list[tuple[s
 
     For people an interval is one entry; ``as_csv`` has its ends, and its level, in columns of their own.
     """
-    per_cent = found.metric.name == ERROR.name
-    scale, unit = (100.0, "errors in percent") if per_cent else (1.0, found.metric.name)
+    per_cent = found.metric.percent
+    what = "errors" if found.metric.name == ERROR.name else found.metric.name
+    scale, unit = (100.0, f"{what} in percent") if per_cent else (1.0, what)
     digits = ".2f" if per_cent else ".4f"
     turned = "" if found.metric.direction == "smaller" else "; a difference below zero speaks for A"
 

@@ -207,3 +207,11 @@ def test_splits_that_are_the_same_in_every_replicate_count_once(tmp_path):
     for made in (twice, repeated):
         found = compare_stored(made.folder).pairs[0].corrected
         assert (found.p, found.low) == pytest.approx((first.p, first.low))
+
+
+def test_a_metric_that_tables_show_in_percent_is_in_percent(tmp_path):
+    made = experiment(tmp_path, metric=["error", "balanced-error"])
+    found = compare_stored(made.folder, metric="balanced-error")
+    title, columns, rows = stored_tables(found)[0]
+    assert title == "balanced-error in percent, every pair on every data set"
+    assert float(rows[0][columns.index("mean A")]) == pytest.approx(100 * found.pairs[0].value_a, abs=0.005)
