@@ -52,8 +52,9 @@ def methods(board: Board, reference: str | None, ranked: bool) -> str:
     return " ".join([*sentences, _software(board)])
 
 
-def _listed(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+def _listed(words: Sequence[Any]) -> str:
+    shown = [str(word) for word in words]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def _data(board: Board) -> str:
@@ -208,8 +209,17 @@ def filled(words: str, settings: Mapping[str, Any]) -> str:
     'leave-one-out cross-validation'
     """
     text = words.format(**settings)
-    if settings.get("train") == "declared":
-        text = text.replace("a random split", "the split that the source of the data declares,")
+    parts, train = "a random split into training and test rows", settings.get("train")
+    if train == "declared":
+        text = text.replace(parts, "the split into training and test rows that the source of the data declares")
+    elif isinstance(train, float):
+        text = text.replace(parts, f"a random split into training rows ({100 * train:g} %) and test rows")
+    elif isinstance(train, int):
+        text = text.replace(parts, f"the first {train} rows for training and the others for testing")
+    elif isinstance(train, list):
+        text = text.replace(
+            parts, f"a random split into training rows ({_listed(train)} of the classes) and test rows"
+        )
     text = re.sub(r"(?:stratified )?(nested )?loo-fold", r"\1leave-one-out", text)
     return re.sub(r"(?:stratified )?(nested )?logo-fold", r"\1leave-one-group-out", text)
 

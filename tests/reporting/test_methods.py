@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from mcls.evaluation.protocols import get_protocol
 from mcls.reporting.methods import filled
 
 from ..command import call
@@ -67,10 +68,17 @@ def test_nothing_is_claimed_that_was_not_done(written):
     assert "5×2cv F-test" in text
 
 
-def test_a_declared_split_is_not_called_random():
-    words = "a random split into training and test rows"
-    assert filled(words, {"train": "declared"}).startswith("the split that the source of the data declares")
-    assert filled(words, {"train": 0.5}) == words
+@pytest.mark.parametrize(
+    "train, told",
+    [
+        ("declared", "the split into training and test rows that the source of the data declares"),
+        (0.6, "a random split into training rows (60 %) and test rows"),
+        (40, "the first 40 rows for training and the others for testing"),
+        ([4, 5], "a random split into training rows (4 and 5 of the classes) and test rows"),
+    ],
+)
+def test_training_rows_are_told_as_they_were_taken(train, told):
+    assert filled(get_protocol("hold-out").words, {"train": train, "inner_folds": 3}).startswith(told)
 
 
 def test_machines_are_told_apart_in_a_sentence(written, tmp_path):
