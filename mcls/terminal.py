@@ -8,9 +8,11 @@ from __future__ import annotations
 import errno
 import io
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from mcls.errors import printable
@@ -34,6 +36,15 @@ def counted(count: int, what: str) -> str:
     ('1 cell', '3 cells')
     """
     return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def in_folder(out: Path) -> str:
+    """The option of a command that is to look into another folder of results than the usual one, ready to be pasted.
+
+    >>> in_folder(Path("results")), in_folder(Path("my results"))
+    ('', " --out 'my results'")
+    """
+    return "" if out == Path("results") else f" --out {shlex.quote(str(out))}"
 
 
 def echo(text: object, err: bool = False) -> None:

@@ -30,7 +30,7 @@ THROUGH_OTHERS = {
         *("dask_workers", "large_result", "passes", "spreading"),  # large tables
         *("finishing", "selected"),  # select
     },
-    "reporting": {"confusion", "methods", "model", "paper", "references", "regions", "sweep"},
+    "reporting": {"confusion", "model", "paper", "references", "regions", "sweep"},
     "solvers": {"lsm", "osqp_backend", "sparse", "weights"},
 }
 

@@ -9,7 +9,7 @@ import typer
 
 from mcls.cli.completing import dataset_names_or_tables, machine_names
 from mcls.cli.options import Engine, Fresh, Jobs, Json, Out, seed_option
-from mcls.terminal import echo
+from mcls.terminal import counted, echo
 
 if TYPE_CHECKING:
     from mcls.experiments.stored import StoredComparison
@@ -102,12 +102,14 @@ def compare(
 
     Results go to DIR/compare/: cells/, shared by all comparisons, and a folder each with summary.csv (every pair with
     all statistics, p-values and verdicts), machines.csv (every machine with errors, choices and times), summary.md
-    (both) and with more than two machines ranking.csv. --csv prints one table: the pairs where there are any.
+    (both) and with more than two machines ranking.csv. --csv prints one table: the pairs where there are any; --rope,
+    --permutations and --from print theirs after an empty line each.
     """
     from mcls.cli.printing import print_csv, print_damaged, print_failures, print_note, print_table
     from mcls.cli.progress import CellProgress
     from mcls.cli.run import cores, resumable
     from mcls.errors import McLsError
+    from mcls.evaluation.metrics import get_metric
     from mcls.experiments.compare import (
         DEFAULT_DATASETS,
         TESTS,
@@ -122,6 +124,10 @@ def compare(
         raise McLsError(f"--permutations must be a whole number from 1 to 1000000; got {permutations}")
     if rope is not None and not 0.0 <= rope < 1e6:
         raise McLsError(f"--rope must be zero or more, such as 0.01; got {rope:g}")
+    if permutations is not None and (needed := get_metric(metric).need) != "classes":
+        raise McLsError(
+            f"--permutations exchanges predicted classes; '{metric}' needs {needed}: leave one of them out"
+        )
     wanted: dict[str, Any] = {
         "rope": 0.01 if rope is None else rope,
         "permutations": permutations or 0,
@@ -141,7 +147,10 @@ def compare(
 
             print_json("compare-stored", stored_content(found))
         else:
-            _print_stored(found, alpha, csv)
+            _print_stored(found, csv)
+        if found.left_out:
+            pairs = counted(found.left_out, "pair")
+            print_note(f"{pairs} left out: cells are missing or failed, run the experiment to its end")
         return
     if (metric.lower() == "cost") != (costs is not None):
         raise McLsError("--metric cost and --costs COSTS.csv go together: give both or neither")
@@ -185,7 +194,7 @@ def compare(
             level = f"{used} at level {alpha:g}" + (" for each pair alone" if many else "")
             print_table(f"5x2cv, {experiment.unit}, {level}", columns, rows)
     if further is not None and further.pairs:  # there are none where cells have failed
-        _print_stored(further, alpha, csv)
+        _print_stored(further, csv, more=True)
     echo(f"see {experiment.folder / 'summary.csv'}", err=True)
     if result is not None:
         echo(f"ranks and Friedman's test: see {experiment.folder / 'ranking.csv'}", err=True)
@@ -199,13 +208,16 @@ def compare(
         raise typer.Exit(1)
 
 
-def _print_stored(found: StoredComparison, alpha: float, csv: bool) -> None:
+def _print_stored(found: StoredComparison, csv: bool, more: bool = False) -> None:
+    """Print the tables of stored cells; in CSV an empty line stands between two, and before the first after others."""
     from mcls.cli.printing import print_csv, print_table
     from mcls.experiments.compare import ranking_words
     from mcls.experiments.stored import stored_tables
 
-    for title, columns, rows in stored_tables(found, alpha):
+    for i, (title, columns, rows) in enumerate(stored_tables(found, as_csv=csv)):
         if csv:
+            if i or more:
+                echo("")
             print_csv(columns, rows)
         else:
             print_table(title, columns, rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -61,4 +62,4 @@ def init(
     with open_output(place) as stream:
         stream.write(text.encode("utf-8"))
     if to_file:
-        echo(f"wrote {path}; now: mcls run {path}")
+        echo(f"wrote {path}; now: mcls run {shlex.quote(str(path))}")

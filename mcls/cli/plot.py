@@ -10,7 +10,7 @@ import typer
 
 from mcls.cli.completing import dataset_names, machine_names
 from mcls.cli.options import Out, Quick, experiment_argument
-from mcls.terminal import echo
+from mcls.terminal import echo, in_folder
 
 if TYPE_CHECKING:
     from mcls.experiments.refitting import Refitted
@@ -127,7 +127,7 @@ def plot(
             continue
         command = PLOTS[name].made_by or "mcls tables --all"
         if command.startswith("mcls"):
-            command += (" --quick" if quick else "") + ("" if out == Path("results") else f" --out {out}")
+            command += (" --quick" if quick else "") + in_folder(out)
         missing = ", ".join(stem for stem, files in drawn.items() if not files)
         told = f"{missing}: not drawn, the data are not in {studies.out}; to make them: {command}"
         if figure != "all" and not any(drawn.values()):

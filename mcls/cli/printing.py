@@ -108,7 +108,7 @@ def print_failures(outcome: RunOutcome) -> None:
     for (dataset, machine, error), replicates in alike.items():
         echo(f"failed: {dataset} {machine}, replicate {' '.join(map(str, replicates))}: {error}", err=True)
     if outcome.not_run:
-        echo(f"{outcome.not_run} cells were not run", err=True)
+        echo(f"{counted(outcome.not_run, 'cell')} not run", err=True)
 
 
 def _is_number(text: str) -> bool:

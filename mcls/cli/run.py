@@ -9,12 +9,15 @@ from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from mcls.cli.options import Engine, Fresh, Jobs, Out, Scheduler, config_argument
-from mcls.terminal import counted, echo, output
+from mcls.terminal import counted, echo, in_folder, output
+
+if TYPE_CHECKING:
+    from mcls.experiments.experiment import Experiment
 
 
 class CellBackend(StrEnum):
@@ -50,17 +53,20 @@ def run(
 
     Examples: mcls run iris -j 2, mcls run mine.yaml --dry-run, mcls run suite.yaml, mcls run mine.yaml --plugin mine.py
     """
-    from mcls.experiments.suite import read_suite, write_suite
+    from mcls.experiments.suite import check_names, read_suite, write_suite
 
     how = How(out, jobs, engine, dry_run, fresh, keep_going, backend, scheduler)
     suite = read_suite(Path(config))
     if suite is None:
-        _, ok = _run_one(config, how)
+        ok = _run_one(*_laid_out(config, how), how)
     else:
-        done = [_run_one(each, how) for each in suite.configs]
-        ok = all(fine for _, fine in done)
+        laid_out = [_laid_out(each, how) for each in suite.configs]  # mistakes are told before the first is run
+        names = [experiment.config.name for _, experiment in laid_out]
+        check_names(suite, names)
+        done = [_run_one(path, experiment, how) for path, experiment in laid_out]
+        ok = all(done)
         if not dry_run:
-            write_suite(suite, [name for name, _ in done], out)
+            write_suite(suite, names, out)
             _print_leaderboard(suite.name, out)
     if not ok:
         raise typer.Exit(1)
@@ -79,26 +85,37 @@ class How(NamedTuple):
     scheduler: str | None
 
 
-def _run_one(config: str, how: How) -> tuple[str, bool]:
-    """Run one config and print what came out; its name, and whether all went well."""
-    from mcls.cli.printing import print_damaged, print_failures, print_note, print_table
-    from mcls.cli.progress import CellProgress
+def _laid_out(config: str, how: How) -> tuple[Path, Experiment]:
+    """The file of a config, and its experiment."""
     from mcls.experiments.experiment import Experiment
     from mcls.experiments.loading import find_config, load_config
-    from mcls.experiments.summary import table
 
     path = find_config(config)
     loaded = load_config(path)
     if how.engine is not None:
         loaded = loaded.model_copy(update={"engine": how.engine.value})
-    experiment = Experiment.laid_out(loaded, path.parent, how.out)
+    return path, Experiment.laid_out(loaded, path.parent, how.out)
+
+
+def _run_one(path: Path, experiment: Experiment, how: How) -> bool:
+    """Run one config and print what came out; whether all went well."""
+    from mcls.cli.printing import print_damaged, print_failures, print_note, print_table
+    from mcls.cli.progress import CellProgress
+    from mcls.experiments.summary import table
+
+    loaded = experiment.config
     for note in experiment.plan.notes:
         print_note(note)
     if how.dry_run:
         _print_cells(experiment)
         print_damaged(experiment.store)
-        return loaded.name, True
-    _keep_published(path, experiment.folder)
+        return True
+    if before := experiment.replaces():
+        print_note(
+            f"{experiment.folder} had the results of {', '.join(before)}: those cells are kept, but its tables are now "
+            f"of {path}; give one of the two another 'name'"
+        )
+    _keep_published(path, experiment)
     with resumable(experiment.folder):
         outcome = experiment.run(
             jobs=how.jobs or cores(),
@@ -116,22 +133,21 @@ def _run_one(config: str, how: How) -> tuple[str, bool]:
         f"{counted(outcome.computed, 'cell')} computed, {elsewhere}{outcome.reused} reused, "
         f"{len(outcome.failed)} failed; see {experiment.folder / 'summary.csv'}"
     )
-    where = "" if how.out == Path("results") else f" --out {how.out}"
-    echo(f"tables, figures and a page: mcls report {loaded.name}{where}")
+    echo(f"tables, figures and a page: mcls report {loaded.name}{in_folder(how.out)}")
     _note_engine(experiment, loaded.engine)
     print_failures(outcome)
-    return loaded.name, outcome.ok
+    return outcome.ok
 
 
-def _keep_published(config: Path, folder: Path) -> None:
+def _keep_published(config: Path, experiment: Experiment) -> None:
     """Keep figures that stand beside the config among the results: tables need no config."""
     from mcls.experiments.store import write_file
     from mcls.reporting.board_tables import PUBLISHED_FILE, PUBLISHED_SUFFIX, read_published
 
     beside = config.with_name(config.stem + PUBLISHED_SUFFIX)
     if beside.is_file():
-        read_published(beside)  # refuses mistakes now
-        write_file(folder / PUBLISHED_FILE, beside.read_bytes())
+        read_published(beside, [*experiment.config.metric_names, "error"])  # refuses mistakes now
+        write_file(experiment.folder / PUBLISHED_FILE, beside.read_bytes())
 
 
 def _print_tests(name: str, out: Path, cells: int) -> None:
@@ -145,7 +161,7 @@ def _print_tests(name: str, out: Path, cells: int) -> None:
     if board is not None and len(board.machines) < 2:
         return
     if board is None or len(board.rows) > _MOST_TESTED:
-        echo(f"tests against a machine: mcls tables {name} --against MACHINE")
+        echo(f"tests against a machine: mcls tables {name} --against MACHINE{in_folder(out)}")
         return
     for table in board_tables(board, board.machines[0], [board.metrics[0].name]):
         if table.name.endswith("-tests"):
@@ -207,12 +223,10 @@ def resumable(folder: Path) -> Iterator[None]:
             signal.signal(signal.SIGTERM, before)
 
 
-def _print_cells(experiment: object) -> None:
+def _print_cells(experiment: Experiment) -> None:
     from mcls.cli.printing import print_table
-    from mcls.experiments.experiment import Experiment
     from mcls.specs import format_spec
 
-    assert isinstance(experiment, Experiment)
     store = experiment.store
     rows = []
     for cell in experiment.plan.cells:
@@ -231,11 +245,8 @@ def _print_cells(experiment: object) -> None:
     typer.echo(f"{counted(len(rows), 'cell')}{also}, {sum(row[-1] != 'done' for row in rows)} to compute")
 
 
-def _note_engine(experiment: object, engine: str) -> None:
+def _note_engine(experiment: Experiment, engine: str) -> None:
     """Say so when reused cells come from the other engine: their errors are the same, their times are not."""
-    from mcls.experiments.experiment import Experiment
-
-    assert isinstance(experiment, Experiment)
     found = (experiment.store.known(cell) for cell in experiment.plan.cells)
     others = sum(1 for brief in found if brief is not None and brief.status == "done" and brief.engine != engine)
     if others:

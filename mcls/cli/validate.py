@@ -11,13 +11,27 @@ from mcls.terminal import counted, echo
 
 
 def validate(
-    config: Annotated[str, config_argument("A YAML file, or the name of a shipped config.")],
+    config: Annotated[str, config_argument("A YAML file, a folder of them, or the name of a shipped config.")],
     as_json: Json = False,
 ) -> None:
-    """Check a config and its data, and say how much work it is.
+    """Check a config and its data, and say how much work it is; of a folder, or a file that lists some, check each.
 
-    Example: mcls validate mine.yaml
+    Examples: mcls validate mine.yaml, mcls validate suite.yaml
     """
+    from mcls.errors import McLsError
+    from mcls.experiments.suite import check_names, read_suite
+
+    suite = read_suite(Path(config))
+    if suite is None:
+        _validate_one(config, as_json)
+    elif as_json:
+        raise McLsError(f"{config} is several configs; --json takes one of them")
+    else:
+        check_names(suite, [_validate_one(each) for each in suite.configs])
+
+
+def _validate_one(config: str, as_json: bool = False) -> str:
+    """Check a config, say how much work it is, and return its name."""
     from mcls.experiments.experiment import Experiment
     from mcls.experiments.loading import find_config, load_config
 
@@ -38,7 +52,7 @@ def validate(
             "notes": list(plan.notes),
         }
         print_json("validate", content)
-        return
+        return loaded.name
     for note in plan.notes:
         print_note(note)
     amounts = [
@@ -48,3 +62,4 @@ def validate(
     ]
     size = ", ".join(counted(*amount) for amount in amounts)
     echo(f"{path}: ok: {size}, protocol {loaded.protocol}: {counted(len(plan.cells), 'cell')}")
+    return loaded.name

@@ -316,7 +316,7 @@ def _records(row: PlanRow, store: Store) -> list[Record] | None:
 
 def _halves(records: Sequence[Record], metric: Metric) -> np.ndarray:
     """The metric of both halves of every replication (5, 2), NaN where it is not defined."""
-    return np.array([split_values("5x2cv", record["result"], metric) for record in records])
+    return np.array([split_values(record["result"], metric) for record in records])
 
 
 def _mean(records: Sequence[Record], metric: Metric) -> float:

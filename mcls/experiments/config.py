@@ -273,7 +273,8 @@ class ExperimentConfig(_Strict):
         # The name becomes a folder below --out: letters and digits first, no separator, no "..".
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name) or ".." in name:
             raise McLsError(
-                f"'{name}' cannot name a folder of results; use letters, digits, '-', '_' and single dots"
+                f"'{name}' cannot name a folder of results; use letters, digits, '-', '_' and single dots (the file's "
+                "name stands for a 'name' that is not given)"
             )
         return name
 
@@ -289,6 +290,7 @@ class ExperimentConfig(_Strict):
     @model_validator(mode="after")
     def _check(self) -> ExperimentConfig:
         from mcls.evaluation.protocols import PROTOCOLS, SETTINGS, get_protocol
+        from mcls.machines.registry import get_machine
 
         for setting in SETTINGS:
             if setting in self.model_fields_set and setting not in self.used_settings:
@@ -308,10 +310,11 @@ class ExperimentConfig(_Strict):
         _refuse_twice(
             "datasets",
             [entry.label for entry in self.datasets],
-            "; give each table a name of its own, such as {path: FILE.csv, name: first}" * bool(paths),
+            "; give each table a name of its own: {path: F.csv, name: x} (compare F.csv:name=x)" * bool(paths),
         )
         _refuse_twice(
-            "machines", [format_spec(m.name, {**o, **m.grid}) for m in self.machines for o in m.variants()]
+            "machines",
+            [format_spec(get_machine(m.name).name, {**o, **m.grid}) for m in self.machines for o in m.variants()],
         )
         return self
 

@@ -130,7 +130,7 @@ class Experiment:
         for entry in (*values["datasets"], *values.get("metric", [])):
             for name in ("path", "costs"):
                 if name in entry:
-                    entry[name] = os.path.relpath(self.source / entry[name], self.folder)
+                    entry[name] = self._from_folder(self.source / entry[name])
         for entry in values["datasets"]:
             if "path" not in entry:
                 for name in entry.keys() & set(OF_TABLES):
@@ -143,6 +143,26 @@ class Experiment:
         for origin in loaded_files():
             header += f"# Run with --plugin {printable(origin.name)}, sha256 {origin.digest}.\n"
         return header + yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=100)
+
+    def replaces(self) -> list[str]:
+        """The data sets of the experiment whose results the folder has, where this one shares none of them."""
+        try:
+            before = _data_of((self.folder / CONFIG_FILE).read_text(encoding="utf-8"))
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, yaml.YAMLError):
+            return []
+        return [] if set(before) & set(_data_of(self.config_as_run())) else before
+
+    def _from_folder(self, file: Path) -> str:
+        """A file as the config in the folder calls it: also where a link on the way leads the folder elsewhere."""
+        path = os.path.relpath(file, self.folder)
+        folder = os.path.realpath(self.folder)
+        if os.path.exists(file) and not os.path.exists(os.path.normpath(os.path.join(folder, path))):
+            return os.path.relpath(os.path.join(os.path.realpath(file.parent), file.name), folder)
+        return path
+
+
+def _data_of(config_as_run: str) -> list[str]:
+    return [str(entry.get("path") or entry["name"]) for entry in yaml.safe_load(config_as_run)["datasets"]]
 
 
 def run_together(

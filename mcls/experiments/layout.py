@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,13 +44,16 @@ def plan(config: ExperimentConfig, folder: Path = Path()) -> Plan:
         groups = groups_of_rows(ref)
         datasets[ref.label] = PlannedData.of(data)
         notes += [f"{ref.label}: {note}" for note in data.notes]
+        made: list[tuple[PlanRow, Mapping[str, Any]]] = []
         for j, machine in enumerate(config.machines):
             for options in machine.variants():
                 try:
-                    rows.append(_row(config, ref, data, machine.name, options, machine.grid, costs))
+                    row = _row(config, ref, data, machine.name, options, machine.grid, costs)
                 except McLsError as error:
                     spec = format_spec(machine.name, options)
                     raise McLsError(f"{config.name}: machines[{j}]: {spec} on {ref.label}: {error}") from None
+                made.append((row, machine.grid))
+        rows += _told_apart(made)
         settings = config.settings(config.protocol)
         split_rows = Rows(data.y, groups, data.extra.get("split"))
         chooses = any(len(values) > 1 for row in rows for values in row.cells[0].grid.values())
@@ -65,6 +69,18 @@ def plan(config: ExperimentConfig, folder: Path = Path()) -> Plan:
         odd = split_notes(split_rows, data.classes, config.protocol, settings)
         notes += [f"{ref.label}: {note}" for note in odd]
     return Plan(tuple(rows), tuple(notes), datasets)
+
+
+def _told_apart(made: Sequence[tuple[PlanRow, Mapping[str, Any]]]) -> list[PlanRow]:
+    """The rows of a data set: those that differ in their grids alone have theirs among the options that are shown."""
+    rows = []
+    for row, grid in made:
+        names = (row.machine, row.labelbook, row.options)
+        twins = (other for other, _ in made if (other.machine, other.labelbook, other.options) == names)
+        if grid and any(twin.cells[0].grid != row.cells[0].grid for twin in twins):
+            row = replace(row, options=",".join(filter(None, (row.options, format_options(grid)))))
+        rows.append(row)
+    return rows
 
 
 def dataset_ref(entry: DatasetEntry, folder: Path) -> DatasetRef:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,10 @@ def parse_config(text: str, path: Path) -> ExperimentConfig:
         raise McLsError(f"{path}: not valid YAML: {reason}") from None
     if not isinstance(values, dict):
         raise McLsError(f"{path}: a config is a list of 'field: value' lines, such as 'datasets: iris'")
+    if "suite" in values:
+        raise McLsError(
+            f"{path} lists configs, which are run together by: mcls run {shlex.quote(str(path))}; give one of them here"
+        )
     values.setdefault("name", path.stem)
     return config_from(values, str(path), node)
 
@@ -178,9 +183,15 @@ def _message(complaint: Any, trail: str) -> str:
     if kind == "literal_error" and isinstance(complaint.get("input"), str):
         known = [w.strip(" '\"") for w in complaint["ctx"]["expected"].replace(" or ", ",").split(",")]
         return f"{trail}: {unknown_name('value', complaint['input'], known)}"
+    if kind == "too_short":
+        return f"{trail}: the list is empty, give at least one"
     if kind == "missing":
         return f"'{trail}' is missing"
     message = message.removeprefix("Value error, ")
+    if message.startswith("unknown data set"):
+        message += "; a table of your own is given as {path: FILE.csv}"
+    if message.startswith(("unknown machine", "unknown metric", "unknown protocol")):
+        message += "; one of a plug-in is known with --plugin FILE.py"
     given = complaint.get("input")
     if kind != "value_error" and isinstance(given, str | int | float):
         shown = repr(given)

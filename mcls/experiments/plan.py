@@ -138,6 +138,11 @@ class Plan:
         """How many cells were saved because rows share provably identical work."""
         return sum(len(row.all_cells) for row in self.rows) - len(self.cells)
 
+    @property
+    def is_plugged(self) -> bool:
+        """Whether something of it comes from a plug-in, which whoever runs it has to name."""
+        return any(" " in what for row in self.rows for cell in row.cells[:1] for what in cell.plugins)
+
     def to_json(self) -> str:
         """The plan as text, with no path of this machine in it."""
         values = {

@@ -65,9 +65,12 @@ def decode(raw: bytes, key: str) -> Record:
     if record["key"] != key:
         raise ValueError(f"it is the record of another cell, {record['key']}")
     if record["status"] == "done":
-        for name in _NEEDED.get(record["identity"]["protocol"]["name"], ()):
+        protocol = record["identity"]["protocol"]["name"]
+        for name in _NEEDED.get(protocol, ()):
             if name not in record["result"]:
                 raise ValueError(f"result.{name}: Field required")
+        if protocol == "5x2cv" and len(record["result"]["errors"]) != 2:
+            raise ValueError("result.errors: there is not one for each half")
         _check_grid(record["result"])
     if raw.startswith(_UNCHECKED):
         _check_content(record)
@@ -130,7 +133,7 @@ class _Result(TypedDict):
     error: _Fraction
     chosen: Annotated[list[dict[str, _Scalar]], Field(min_length=1)]
     predictions: NotRequired[_Packed]
-    errors: NotRequired[Annotated[list[_Fraction], Field(min_length=2, max_length=2)]]
+    errors: NotRequired[Annotated[list[_Fraction], Field(min_length=2)]]  # of the halves, or of each repetition
     oracle_error: NotRequired[_Fraction]
     grid: NotRequired[_Grid]
     facts: NotRequired[list[_Facts]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from pathlib import Path
 
 import yaml
@@ -79,7 +80,7 @@ def make_starter(
         d=table.d,
         ell=table.n_classes,
         classes=printable(" ".join(shown.split())),
-        file=printable(str(path)),
+        file=printable(shlex.quote(str(path))),
         name=name,
         quoted=_quoted(name),  # YAML would read 2024 as a number
         path=_quoted(os.path.relpath(data, path.parent)),

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -32,15 +36,13 @@ def read_suite(path: Path) -> Suite | None:
     A mistake in a file that is a suite is told with its name; any other file is left to the reader of configs.
     """
     if path.is_dir() and path.name:
-        configs = sorted(file for file in path.glob("*.y*ml") if file.name not in (SUITE_FILE, CONFIG_FILE))
-        return Suite(path.resolve().name, tuple(map(str, configs))) if configs else None
-    try:
-        if not path.is_file() or path.stat().st_size > _MOST_BYTES:
-            return None
-        values = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError, yaml.YAMLError, RecursionError):
-        return None
-    if not isinstance(values, dict) or _FIELD not in values:
+        apart = (SUITE_FILE, CONFIG_FILE)
+        files = sorted(file for file in path.glob("*.y*ml") if file.name not in apart and _fields(file) is None)
+        # The name of a folder becomes one of results, as that of a file that lists configs does.
+        name = re.sub(r"[^\w-]+", "-", path.resolve().name).strip("-_") or _FIELD
+        return Suite(name, tuple(map(str, files))) if files else None
+    values = _fields(path)
+    if values is None:
         return None
     if unknown := sorted(set(map(str, values)) - {_FIELD, "name"}):
         raise McLsError(
@@ -53,6 +55,31 @@ def read_suite(path: Path) -> Suite | None:
         raise McLsError(f"{path}: 'name' becomes a folder of results; use letters, digits, '-' and '_'")
     beside = [os.path.join(path.parent, each) for each in listed]
     return Suite(name, tuple(b if os.path.isfile(b) else each for b, each in zip(beside, listed)))
+
+
+def _fields(path: Path) -> dict[str, Any] | None:
+    """The fields of a file that lists configs; None for any other file."""
+    try:
+        if not path.is_file() or path.stat().st_size > _MOST_BYTES:
+            return None
+        values = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, yaml.YAMLError, RecursionError):
+        return None
+    return values if isinstance(values, dict) and _FIELD in values else None
+
+
+def check_names(suite: Suite, names: Sequence[str]) -> None:
+    """Refuse what would share a folder of results: two configs of one name, or a config and the suite."""
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise McLsError(
+                f"{suite.name}: {count} of its configs are called '{name}'; give each a 'name' of its own"
+            )
+        if name == suite.name:
+            raise McLsError(
+                f"{suite.name}: a config of it has the same name, and their pages would share a folder; give that "
+                "config another 'name'"
+            )
 
 
 def write_suite(suite: Suite, experiments: list[str], out: Path) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -14,8 +15,10 @@ from mcls.evaluation.metrics import Metric, get_metric
 from mcls.evaluation.resampling_tests import corrected_ttest, holm
 from mcls.evaluation.statistics import FriedmanResult, TestResult, ftest_5x2cv
 from mcls.experiments.compare import ranking
+from mcls.experiments.stored import alike_machines, machine_name
 from mcls.experiments.suite import SUITE_FILE, read_suite
 from mcls.reporting.studies import Studies, Study, StudyRow
+from mcls.terminal import in_folder
 
 ALPHA = 0.05
 
@@ -47,7 +50,8 @@ class Board:
     name : str
         Of the experiment or the suite; its pages and tables go to the folder of that name.
     studies : list of Study
-        What the rows come from; a data set that two of them judge is taken from the first.
+        What the rows come from; a machine that two of them judge on a data set is taken from the first. Different data
+        of one name are told apart by the name of the study.
     """
 
     def __init__(self, name: str, studies: Sequence[Study]) -> None:
@@ -60,7 +64,7 @@ class Board:
     def rows(self) -> dict[tuple[str, str], StudyRow]:
         """(Data set, machine as tables name it) → row, in the order of the configs."""
         found: dict[tuple[str, str], StudyRow] = {}
-        every = [row for study in self.studies for row in study.figures]
+        every = self._named([row for study in self.studies for row in study.figures])
         books: dict[tuple[str, str, str], set[str]] = {}
         for row in every:
             books.setdefault((row.dataset, row.row.machine, row.row.options), set()).add(row.row.labelbook)
@@ -70,6 +74,17 @@ class Board:
             label = ", ".join(filter(None, (row.row.machine, book, row.row.options)))
             found.setdefault((row.dataset, label), row)
         return found
+
+    @staticmethod
+    def _named(every: Sequence[StudyRow]) -> list[StudyRow]:
+        """The rows, those of a name that stands for different data with that of their study beside it."""
+        contents: dict[str, set[str]] = {}
+        for row in every:
+            contents.setdefault(row.dataset, set()).add(row.row.cells[0].fingerprint)
+        return [
+            replace(row, dataset=f"{row.dataset} ({row.study})") if len(contents[row.dataset]) > 1 else row
+            for row in every
+        ]
 
     @property
     def datasets(self) -> list[str]:
@@ -95,14 +110,17 @@ class Board:
         return known[name.lower()]
 
     def machine(self, text: str) -> str:
-        """A machine of this board as a user names it: by its label, or by its name alone where that is enough."""
-        for label in self.machines:
-            if label.lower() == text.lower().replace(":labelbook=", ", ").replace(":", ", "):
-                return label
-        named = [label for label in self.machines if label.lower().split(", ")[0] == text.lower()]
-        if len(named) == 1:
-            return named[0]
-        raise unknown_name(f"machine of {self.name}", text, self.machines)
+        """A machine of this board by its label, as a config has it, or by its name where that is enough."""
+        typed: dict[str, str] = {}
+        for (_, label), row in self.rows.items():
+            typed.setdefault(label, machine_name(row.row))
+        found = [label for label, spec in typed.items() if text.lower() in (label.lower(), spec.lower())]
+        alike = alike_machines(list(typed.values()), text)
+        found = found or [label for label, spec in typed.items() if spec in alike]
+        if len(found) != 1:
+            known = [spec if ", " in label else label for label, spec in typed.items()]
+            raise unknown_name(f"machine of {self.name}", text, known)
+        return found[0]
 
     @property
     def protocols(self) -> list[str]:
@@ -113,10 +131,13 @@ class Board:
     def command(self) -> str:
         """What runs the cells that are missing."""
         root = self.studies[0].root
-        where = "" if root == Path("results") else f" --out {root}"
+        where = in_folder(root)
         if self.studies[0].quick:
             return f"mcls tables --all --quick{where}"
-        return "; ".join(f"mcls run {study.source}{where}" for study in self.studies)
+        return "; ".join(
+            f"mcls run {shlex.quote(study.source)}{where}{' --plugin FILE.py' * study.plan.is_plugged}"
+            for study in self.studies
+        )
 
     def values(self, dataset: str, machine: str, metric: Metric) -> np.ndarray | None:
         """A metric of all replicates, as it is shown; None unless all are there."""
@@ -174,17 +195,16 @@ def known_metric(name: str) -> Metric:
 def compare_rows(row: StudyRow, base: StudyRow, metric: Metric) -> TestResult | None:
     """Test of two rows on the same splits: the 5×2cv F-test, or the corrected resampled t-test; None without splits."""
     a, b = row.split_values(metric.name), base.split_values(metric.name)
-    if a is None or b is None or a.shape != b.shape or a.size < 2:
+    if a is None or b is None or a.shape != b.shape or a.size < 2 or _splits(row) != _splits(base):
         return None
     if row.row.protocol == "5x2cv" and a.shape == (5, 2):
         return ftest_5x2cv(a, b, row.data.n if metric.name == "error" else None)
-    return corrected_ttest(metric.as_loss(a.ravel()), metric.as_loss(b.ravel()), share_tested(row, a))
+    return corrected_ttest(metric.as_loss(a.ravel()), metric.as_loss(b.ravel()), row.share_tested)
 
 
-def share_tested(row: StudyRow, splits: np.ndarray) -> float:
-    """Share of the rows that a split tests, from the figures of its splits (replicates, splits)."""
-    result = row.results[0]
-    return result["test"] / (result["train"] + result["test"]) if "train" in result else 1.0 / splits.shape[1]
+def _splits(row: StudyRow) -> list[tuple[object, ...]]:
+    """What decides the splits of a row's cells: two studies of a suite may split one data set in different ways."""
+    return [(cell.protocol, cell.settings, cell.seed, cell.grouped) for cell in row.row.cells]
 
 
 def find_board(studies: Studies, text: str) -> Board:

@@ -8,6 +8,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mcls.data.cards import load_card
 from mcls.errors import McLsError
 from mcls.experiments.store import write_file
@@ -29,7 +31,8 @@ def write_board(
     """
     base = os.path.relpath(board.out, board.folder) + "/"
     ranked = board.ranking(board.metrics[0]) is not None
-    paragraph = methods(board, reference, ranked)
+    tested = reference is not None and any(board.against(reference, metric) for metric in board.metrics)
+    paragraph = methods(board, reference if tested else None, ranked)
     entries = bibtex([paragraph, *_references(board)], _citations(board), version("mcls"))
     text = render(
         "study.html",
@@ -51,10 +54,7 @@ def write_board(
 
 
 def _description(board: Board) -> str:
-    for line in board.studies[0].config_as_run.splitlines():
-        if line.startswith("description: ") and len(board.studies) == 1:
-            return line.removeprefix("description: ").strip("'\"")
-    return ""
+    return str(board.studies[0].fields_as_run.get("description") or "") if len(board.studies) == 1 else ""
 
 
 def _references(board: Board) -> list[str]:
@@ -62,14 +62,17 @@ def _references(board: Board) -> list[str]:
 
 
 def _citations(board: Board) -> dict[str, str]:
-    """Citations of the data sets that have a card."""
+    """Citations of the data sets that have a card; a table of the user's own may be called as one of them."""
     found = {}
-    for label in board.datasets:
+    entries = [entry for study in board.studies for entry in study.fields_as_run.get("datasets", [])]
+    of_mcls = {entry.get("name") for entry in entries if "path" not in entry}
+    for row in board.rows.values():
         try:
-            card = load_card(parse_spec(label)[0])
-        except McLsError:  # a table of the user's own
+            card = load_card(parse_spec(row.dataset)[0])
+        except McLsError:
             continue
-        found[card.name] = card.citation
+        if card.name in of_mcls or sorted((card.classes or {}).values()) == sorted(np.bincount(row.data.y)):
+            found[card.name] = card.citation
     return found
 
 

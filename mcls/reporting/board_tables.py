@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from contextlib import suppress
+from math import isfinite
 from pathlib import Path
 
 import numpy as np
 
-from mcls.errors import McLsError
-from mcls.evaluation.metrics import Metric
+from mcls.errors import McLsError, unknown_name
+from mcls.evaluation.metrics import ERROR, Metric, get_metric
 from mcls.evaluation.protocols import PROTOCOLS
 from mcls.evaluation.resampling_tests import Effect
+from mcls.evaluation.statistics import FriedmanResult
 from mcls.experiments.store import write_file
 from mcls.reporting.board import ALPHA, Against, Board, scale
 from mcls.reporting.paper import difference as signed
@@ -103,13 +106,15 @@ def _metric_table(
         f"{board.name}: {_unit(metric)}, mean ± standard deviation over replicates",
         columns,
         rows,
-        _metric_notes(board, metric, reference, ranking is not None),
+        _metric_notes(board, metric, reference if tests else None, ranking),
         foot=foot,
         lacking=lacking(board.rows.values(), board.command),
     )
 
 
-def _metric_notes(board: Board, metric: Metric, reference: str | None, ranked: bool) -> list[str]:
+def _metric_notes(
+    board: Board, metric: Metric, reference: str | None, ranking: FriedmanResult | None
+) -> list[str]:
     notes = [f"{metric.name}: {metric.summary}; {metric.direction} is better. Bold: the best mean of a data set."]
     for protocol in board.protocols:
         if protocol in PROTOCOLS:
@@ -123,7 +128,12 @@ def _metric_notes(board: Board, metric: Metric, reference: str | None, ranked: b
     untuned = [m for m in board.machines if not any(row.row.tuned for (_, n), row in board.rows.items() if n == m)]
     if untuned and len(untuned) < len(board.machines):
         notes.append(f"Not tuned: {', '.join(untuned)}.")
-    return notes + (["Average rank: 1 is the best."] if ranked else [])
+    if ranking is None:
+        return notes
+    every = ranking.n_datasets == len(board.datasets)
+    over = f"the {ranking.n_datasets} data sets" + (" on which all machines have a figure" if not every else "")
+    test = f"Friedman's test has p = {ranking.p:.4g}, Nemenyi's critical difference at {ranking.alpha:g} is"
+    return [*notes, f"Average rank over {over}: 1 is the best; {test} {ranking.critical_difference:.2f}."]
 
 
 def _test_name(board: Board) -> str:
@@ -138,7 +148,8 @@ def _figure(
     if row is None:
         return number(None)
     if values is None:
-        return words(row.line.state if not row.complete else "not defined", "weak")
+        why = "not defined" if metric.name in row.metrics else "not asked for"
+        return words(why if row.complete else row.line.state, "weak")
     mark = tests[dataset, machine].mark if (dataset, machine) in tests else ""
     return Entry(_spread(values, metric) + mark, float(values.mean()), row.anchor, bold=best)
 
@@ -212,8 +223,11 @@ def _time_table(board: Board) -> Table:
     return make(_name(board, "seconds"), f"{board.name}: seconds", ["data set", *board.machines], rows, notes)
 
 
-def read_published(path: Path) -> list[dict[str, str]]:
-    """Published figures of the user's own: columns dataset, machine, value, and if need be metric and source."""
+def read_published(path: Path, metrics: Sequence[str] = ()) -> list[dict[str, str]]:
+    """Published figures of the user's own: columns dataset, machine, value, and if need be metric and source.
+
+    ``metrics`` are those that there will be figures of ours for, where that is known.
+    """
     try:
         with open(path, encoding="utf-8-sig", newline="") as lines:
             rows = list(csv.DictReader(lines))
@@ -225,9 +239,13 @@ def read_published(path: Path) -> list[dict[str, str]]:
                 f"{path}:{i}: '{missing[0]}' is missing; a line has dataset, machine, value [metric, source]"
             )
         try:
-            float(row["value"])
+            finite = isfinite(float(row["value"]))
         except ValueError:
-            raise McLsError(f"{path}:{i}: the value {row['value']!r} is not a number") from None
+            finite = False
+        if not finite:
+            raise McLsError(f"{path}:{i}: the value {row['value']!r} is not a number such as 3.4")
+        if metrics and (row.get("metric") or ERROR.name).lower() not in metrics:
+            raise McLsError(f"{path}:{i}: {unknown_name('metric of the config', row['metric'], metrics)}")
     return rows
 
 
@@ -241,9 +259,10 @@ def _published_table(board: Board) -> Table | None:
     ]
     rows = []
     for row in printed:
-        metric = board.metric(row.get("metric") or "error")
-        named = {m.lower(): m for m in board.machines}
-        machine = named.get(row["machine"].lower(), row["machine"])
+        metric = get_metric(row.get("metric") or ERROR.name)
+        machine = row["machine"]
+        with suppress(McLsError):  # a machine that the board does not have has no figure of ours
+            machine = board.machine(machine)
         values = board.values(row["dataset"], machine, metric)
         ours = None if values is None else float(values.mean())
         theirs = float(row["value"])

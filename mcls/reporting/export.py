@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mcls.errors import McLsError
+from mcls.experiments.stored import of_splits
 from mcls.files import no_formula
 from mcls.packing import unpack
 from mcls.reporting.board import Board
-from mcls.reporting.studies import StudyRow, of_splits
+from mcls.reporting.studies import StudyRow
 
 if TYPE_CHECKING:
     import pandas as pd

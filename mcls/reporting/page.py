@@ -21,6 +21,7 @@ from mcls.reporting.plots import PLOTS
 from mcls.reporting.plots.style import DPI
 from mcls.reporting.studies import Studies, Study, StudyRow
 from mcls.reporting.table import QUICK_NOTE, Table
+from mcls.specs import format_spec
 
 _LARGEST_SVG = 150_000  # bytes; above, the PNG is smaller
 _BROAD = 900  # pixels of the PNG; broader figures get a line of their own
@@ -135,14 +136,30 @@ def cells_of(study: Study, base: str = "") -> dict[str, Any]:
         "done": sum(row.line.done for row in study.figures),
         "total": sum(row.line.replicates for row in study.figures),
         "rows": [_cell_row(row, base) for row in study.figures],
+        "notes": [*study.plan.notes, *_failures(study)],
         "config": study.config_as_run,
     }
+
+
+def _failures(study: Study) -> list[str]:
+    """Why cells failed, each reason of a row once."""
+    told: dict[str, None] = {}
+    for row in study.figures:
+        for cell in row.row.all_cells if row.line.failed else ():
+            record = row.store.read(cell)
+            if record is not None and record["status"] == "failed":
+                told[f"failed: {row.dataset} {format_spec(cell.machine, cell.options)}: {record['error']}"] = None
+    return list(told)
 
 
 def _cell_row(found: StudyRow, base: str) -> dict[str, Any]:
     row = found.row
     links = [
-        (f"{100 * record['result']['error']:.2f}", base + found.cell(i), "") if record else ("–", "", "")
+        (f"{100 * record['result']['error']:.2f}", base + found.cell(i), "")
+        if record
+        else ("failed", base + found.cell(i), "")
+        if found.line.failed and found.store.read(row.cells[i]) is not None
+        else ("–", "", "")
         for i, record in enumerate(found.records)
     ]
     for cell in row.nested:

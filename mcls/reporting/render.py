@@ -20,7 +20,7 @@ _RICH = {"good": "green", "near": "yellow", "bad": "bold red", "weak": "dim", ""
 def to_markdown(table: Table) -> str:
     """A Markdown page: heading, table, notes."""
     rule = "|" + "|".join("---:" if table.is_numeric(j) else "---" for j in range(len(table.columns))) + "|"
-    lines = [f"# {table.heading}", "", _bar(table.columns), rule]
+    lines = [f"# {without_html(table.heading)}", "", _bar(table.columns), rule]
     lines += [_bar([f"**{entry.text}**" if entry.bold else entry.text for entry in row]) for row in table.rows]
     lines += [_bar([f"**{entry.text}**" if entry.text else "" for entry in row]) for row in table.foot]
     lines += ["", *(f"- {without_html(note)}" for note in table.remarks)] if table.remarks else []
@@ -28,7 +28,7 @@ def to_markdown(table: Table) -> str:
 
 
 def _bar(texts: tuple[str, ...] | list[str]) -> str:
-    return "| " + " | ".join(text.replace("|", "\\|") for text in texts) + " |"
+    return "| " + " | ".join(without_html(text).replace("|", "\\|") for text in texts) + " |"
 
 
 def to_csv(table: Table) -> str:
@@ -42,6 +42,12 @@ def to_csv(table: Table) -> str:
     return buffer.getvalue()
 
 
+_GREEK = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu "
+    "nu xi pi rho sigma tau upsilon phi chi psi omega"
+)
+#: Those that do not look as Latin ones do.
+_CAPITALS = "gamma delta theta lambda xi pi sigma upsilon phi psi omega"
 _LATEX = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -57,11 +63,8 @@ _LATEX = {
     "×": r"$\times$",
     "≤": r"$\le$",
     "≥": r"$\ge$",
-    "γ": r"$\gamma$",
-    "σ": r"$\sigma$",
-    "λ": r"$\lambda$",
-    "β": r"$\beta$",
-    "τ": r"$\tau$",
+    **{letter: rf"$\{name}$" for letter, name in zip("αβγδεζηθικλμνξπρστυφχψω", _GREEK.split(), strict=True)},
+    **{letter: rf"$\{name.title()}$" for letter, name in zip("ΓΔΘΛΞΠΣΥΦΨΩ", _CAPITALS.split(), strict=True)},
     "·": r"$\cdot$",
     "ℓ": r"$\ell$",
     "→": r"$\rightarrow$",
@@ -86,7 +89,9 @@ def _latex(text: str) -> str:
 
 
 def _latex_row(row: tuple[Entry, ...]) -> str:
-    texts = (_latex(entry.text) for entry in row)
+    texts = [_latex(entry.text) for entry in row]
+    if texts[0].startswith(("[", "*")) and not row[0].bold:
+        texts[0] = "{}" + texts[0]  # after the end of a row these would be its options
     return " & ".join(rf"\textbf{{{text}}}" if entry.bold else text for text, entry in zip(texts, row)) + r" \\"
 
 

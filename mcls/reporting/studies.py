@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 
 from mcls.data.cache import cached_files, is_cached
 from mcls.data.cards import load_card
@@ -20,8 +22,8 @@ from mcls.experiments.experiment import CONFIG_FILE, PLAN_FILE, Experiment
 from mcls.experiments.loading import find_config, load_config, shipped_configs
 from mcls.experiments.plan import Plan, PlannedData, PlanRow
 from mcls.experiments.store import Record, Store
+from mcls.experiments.stored import of_splits, share_tested, without_copies
 from mcls.experiments.summary import Line, summarise
-from mcls.packing import unpack
 from mcls.reporting.quick import quick
 from mcls.reporting.table import Lacking
 from mcls.resources import configs_dir
@@ -108,33 +110,23 @@ class StudyRow:
         return found if found and None not in found else None
 
     def split_values(self, metric: str) -> np.ndarray | None:
-        """A metric of every split (replicates, splits); None where that is not stored, or not defined somewhere."""
+        """A metric (replicates, splits) on every different split; None where it is not stored or not defined."""
         found = [of_splits(result, metric) for result in self.results]
         if not found or any(values is None or None in values for values in found):
             return None
-        return np.array(found, dtype=float) if len({len(values or ()) for values in found}) == 1 else None
+        if len({len(values or ()) for values in found}) > 1:
+            return None
+        return without_copies(self.row.cells[0], np.array(found, dtype=float))
+
+    @property
+    def share_tested(self) -> float:
+        """The share of the rows that a split tests."""
+        return share_tested(self.row.cells[0], self.results[0])
 
     def facts(self, name: str) -> float | None:
         """Mean over folds and replicates of a fact that the protocol noted about the fitted machines."""
         values = [fold[name] for result in self.results for fold in result.get("facts", []) if name in fold]
         return float(np.mean(values)) if values else None
-
-
-def of_splits(result: dict[str, Any], metric: str) -> list[float | None] | None:
-    """A metric on each split of a replicate; None where that is not stored."""
-    if metric in result.get("split_metrics", {}):
-        return list(result["split_metrics"][metric])
-    if metric != ERROR.name:
-        return None
-    if "train" in result:  # one split
-        return [result["error"]]
-    if "grid" in result:  # the folds of the chosen point
-        grid, point = result["grid"], result["chosen"][0]
-        shape = [len(grid["values"][name]) for name in grid["names"]]
-        at = [grid["values"][name].index(point[name]) for name in grid["names"]]
-        mistakes = unpack(grid["fold_mistakes"])[np.ravel_multi_index(at, shape) if shape else 0]
-        return list(mistakes / np.array(grid["fold_sizes"]))
-    return result.get("fold_errors") or result.get("errors")
 
 
 class Study:
@@ -155,7 +147,21 @@ class Study:
         self.folder = out / self.name / part
         self._written = Plan.read(self.folder / PLAN_FILE)
         if self._written is None:
-            self._require_data()
+            with self._plan_damaged():
+                self._require_data()
+
+    @contextlib.contextmanager
+    def _plan_damaged(self) -> Iterator[None]:
+        """Where what the run wrote cannot be read, say so beside why it cannot be made again."""
+        try:
+            yield
+        except AbsentDataError:
+            raise
+        except McLsError as error:
+            if not (self.folder / PLAN_FILE).is_file():
+                raise
+            damaged = f"{self.folder / PLAN_FILE} is damaged, or of a later version of mcls"
+            raise McLsError(f"{damaged}, and cannot be made again: {error}") from None
 
     def _require_data(self) -> None:
         if command := absent_data(self.config):
@@ -176,7 +182,10 @@ class Study:
     @property
     def plan(self) -> Plan:
         """The plan as it was run last, or as it would be run."""
-        return self._written or self.experiment.plan
+        if self._written is not None:
+            return self._written
+        with self._plan_damaged():
+            return self.experiment.plan
 
     @cached_property
     def store(self) -> Store:
@@ -195,6 +204,15 @@ class Study:
             return (self.folder / CONFIG_FILE).read_text(encoding="utf-8")
         except OSError:
             return self.experiment.config_as_run()
+
+    @cached_property
+    def fields_as_run(self) -> dict[str, Any]:
+        """The fields of that config as they are written there: no plug-in is needed to read them."""
+        try:
+            fields = yaml.safe_load(self.config_as_run)
+        except yaml.YAMLError:  # edited by hand
+            return {}
+        return fields if isinstance(fields, dict) else {}
 
     @cached_property
     def figures(self) -> list[StudyRow]:
@@ -254,8 +272,12 @@ class Studies:
     def experiment(self, text: str) -> Study:
         """Any experiment: by the folder of its results, by its config, or by the name of a shipped one."""
         known = self.experiments()
+        folders = [Path(text), Path(os.path.relpath(text, self.out))]  # as listed, or as a path to it
+        folders += [
+            folder.parent for folder in folders if folder.name == CONFIG_FILE
+        ]  # by the config as it was run
         try:
-            for name in (Path(text), Path(os.path.relpath(text, self.out))):  # as listed, or as a path to it
+            for name in folders:
                 if name.as_posix() in known:
                     part = name.relative_to(name.parts[0]).as_posix()  # a comparison has a folder of its own
                     path = str(self.out / name / CONFIG_FILE)
@@ -274,9 +296,9 @@ class Studies:
 def absent_data(config: ExperimentConfig) -> str | None:
     """The command that gets the first data set that is not on this machine; None when all are."""
     for entry in config.datasets:
-        if entry.name is None:
-            continue
-        card = load_card(entry.name)
+        if entry.path is not None:
+            continue  # a table of the user's own, whatever it is called
+        card = load_card(str(entry.name))
         if card.origin == "download" and len(cached_files(card)) < len(card.files):
             return f"mcls data fetch {card.name}"
         if card.origin == "folder" and "path" not in entry.options and not is_cached(card):

@@ -293,6 +293,11 @@ def test_each_comparison_keeps_its_summary_and_all_share_the_cells(call, tmp_pat
         (["oneLSM", "ovO", "--metric", "cost"], "--metric cost and --costs COSTS.csv go together"),
         (["oneLSM", "ovO", "--costs", "costs.csv"], "--metric cost and --costs COSTS.csv go together"),
         (["oneLSM", "ovO", "--metric", "cost", "--costs", "no.csv", *SETS[:2]], "no.csv"),
+        (
+            ["oneLSM", "ovO", "--metric", "auc", "--permutations", "9"],
+            "--permutations exchanges predicted classes",
+        ),
+        (["oneLSM", "ovO", *["--dataset", "a/t.csv"] * 2], "(compare F.csv:name=x)"),
         (["--from", "nowhere"], "nowhere holds no plan.json: give the folder of an experiment"),
         (["--from", "nowhere", "--ftest"], "leave out --dataset, --costs, --fresh and the tests of 5x2cv"),
     ],
@@ -330,3 +335,16 @@ def test_costs_decide_and_are_compared(call, tmp_path):
     code, _, err = call(*args, "--costs", str(costs))
     assert code == 2
     assert "a cost matrix of 3 classes has 3 rows" in err
+
+
+def test_further_tests_as_csv_are_tables_of_their_own_and_what_is_missing_is_told(call, tmp_path):
+    code, out, _ = call("oneLSM:sigma=1,gamma=1", "ovO:sigma=1,gamma=1", *SETS, "--rope", "0.01", "--csv")
+    assert code == 0
+    first, pairs, over = (pd.read_csv(io.StringIO(text)) for text in out.split("\n\n"))
+    assert len(first) == len(pairs) == 2
+    assert (pairs["low"] <= pairs["high"]).all()
+    assert {"low", "high", "level"} <= set(over.columns)
+    (folder,) = (path.parent for path in (tmp_path / "out" / "compare").glob("*/plan.json"))
+    next((folder.parent / "cells").iterdir()).unlink()  # all comparisons share their cells
+    _, _, err = call("--from", str(folder))
+    assert err == "note: 1 pair left out: cells are missing or failed, run the experiment to its end\n"

@@ -7,6 +7,9 @@ import shutil
 import pandas as pd
 import pytest
 
+from mcls.reporting.board import find_board
+from mcls.reporting.studies import Studies
+
 from ..command import call
 
 SMALL = """\
@@ -129,3 +132,48 @@ def test_no_name_is_a_formula_in_csv_and_what_is_no_table_stays(tmp_path):
     for more in (["--force"], []):  # a table replaces a table
         assert call(*args, *more)[0] == 0
     assert set(pd.read_parquet(tmp_path / "r.parquet")["class"]) == {"=cmd()", "+"}
+
+
+def test_a_suite_is_read_before_it_is_run_and_keeps_different_data_apart(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = SMALL.replace("nested: 1\ninner_folds: 2\n", "")
+    for i, name in enumerate(("north", "south")):
+        (tmp_path / name).mkdir()
+        rows = "".join(f"{j % 7},{(j + i) % 5},{'ab'[j % 2]}\n" for j in range(24))
+        (tmp_path / name / "soils.csv").write_text("x,y,c\n" + rows)
+        (tmp_path / name / "study.yaml").write_text(text.format(sets="soils.csv"))
+    (tmp_path / "both.yaml").write_text("suite: [north/study.yaml, south/study.yaml, absent.yaml]\n")
+    code, out, err = call("run", "both.yaml", "-j", 1)
+    assert (code, out) == (2, "")
+    assert "there is no file absent.yaml" in err
+    (tmp_path / "both.yaml").write_text("suite: [north/study.yaml, south/study.yaml]\n")
+    for command in ("validate", "run"):
+        code, _, err = call(command, "both.yaml")
+        assert code == 2
+        assert "2 of its configs are called 'study'; give each a 'name' of its own" in err
+    assert not (tmp_path / "results").exists()
+    for name in ("north", "south"):
+        config = tmp_path / name / "study.yaml"
+        config.write_text(config.read_text() + f"name: {name}\n")
+    code, out, err = call("validate", "both.yaml")
+    assert code == 0
+    assert out.count(": ok: ") == 2
+    code, out, err = call("run", "both.yaml", "-j", 1)
+    assert code == 0, err
+    assert "soils (north)" in out
+    assert "soils (south)" in out
+    assert call("plot", "regions", "both", "--dataset", "soils (south)", "--machine", "ovO")[0] == 0
+
+
+def test_machines_on_different_splits_are_not_tested_against_each_other(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = SMALL.replace("nested: 1\ninner_folds: 2\n", "").format(sets="'iris:sample=60'")
+    for i, machine in enumerate(("oneLSM", "ovO")):
+        config = "".join(f"{line}\n" for line in text.splitlines() if not line.startswith("machines"))
+        (tmp_path / f"{machine}.yaml").write_text(f"{config}machines: {machine}\nseed: {i}\n")
+    (tmp_path / "both.yaml").write_text("suite: [oneLSM.yaml, ovO.yaml]\n")
+    code, _, err = call("run", "both.yaml", "-j", 1)
+    assert code == 0, err
+    board = find_board(Studies(tmp_path / "results"), "both")
+    assert board.machines == ["oneLSM", "ovO"]
+    assert not board.against("oneLSM", board.metric("error"))

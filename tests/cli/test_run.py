@@ -119,7 +119,7 @@ def test_a_failed_cell_is_exit_code_1_and_tried_again(config, tmp_path, monkeypa
     assert "Traceback" not in err
     code, _, err = call("run", config, "--out", tmp_path / "out", "-j", 1, "--fail-fast")
     assert code == 1
-    assert "2 cells were not run" in err
+    assert "2 cells not run" in err
     monkeypatch.undo()
     code, out, _ = call("run", config, "--out", tmp_path / "out", "-j", 1)
     assert code == 0
@@ -336,3 +336,16 @@ def test_garbled_configs_are_accepted_or_refused_in_one_line(tmp_path, monkeypat
 
 def test_the_rich_config_itself_is_accepted(tmp_path):
     assert validate(tmp_path / "rich.yaml", yaml.safe_dump(RICH)) is None
+
+
+def test_another_study_of_the_same_name_is_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, data in (("a", "iris:sample=60"), ("b", "wine:sample=60")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "study.yaml").write_text(
+            f"datasets: '{data}'\nmachines: ovO\nfolds: 2\nreplicates: 1\ngrid: {{gamma: 1, sigma: 1}}\n"
+        )
+    assert "note" not in call("run", Path("a/study.yaml"), "-j", 1)[2]
+    assert "note" not in call("run", Path("a/study.yaml"), "-j", 1)[2]
+    err = call("run", Path("b/study.yaml"), "-j", 1)[2]
+    assert "results/study had the results of iris: those cells are kept" in err

@@ -140,6 +140,8 @@ def test_settings_by_protocol():
             BASE + "grid: {gamma: 2^0..2^900, sigma: 2^-450..2^450}",
             "the grid of oneLSM has more than 100000 points",
         ),
+        ("datasets: iris\nmachines: [oneLSM, OneLSM]", "lab.yaml:2: 'machines' lists oneLSM twice"),
+        ("datasets: iris\nmachines: []", "lab.yaml:2: machines: the list is empty, give at least one"),
         (BASE + "replicates: ten", "lab.yaml:3: replicates: Input should be a valid integer, got 'ten'"),
         (BASE + "replicates: true", "replicates: Input should be a valid integer"),
         (BASE + "folds: 1", "folds: must be a number from 2 to 1000, loo"),

@@ -99,3 +99,31 @@ def test_two_tables_of_one_file_name_stand_together(tmp_path):
     assert [row.cells[0].key for row in again.rows] == [
         row.cells[0].key for row in plan.rows
     ]  # a name is no result
+
+
+def test_a_table_is_found_through_a_link_to_the_folder_of_results(tmp_path):
+    study, disk = tmp_path / "study", tmp_path / "far" / "away" / "disk"
+    for folder in (study, disk):
+        folder.mkdir(parents=True)
+    (study / "my.csv").write_text(
+        "u,v,kind\n" + "".join(f"{i % 7},{i * 3 % 5},{'ab'[i % 2]}\n" for i in range(30))
+    )
+    (study / "lab.yaml").write_text("datasets: my.csv\nmachines: oneLSM\n")
+    (study / "results").symlink_to(disk)
+    first = Experiment.laid_out(load_config(study / "lab.yaml"), study, study / "results")
+    first.folder.mkdir()
+    (first.folder / "config.yaml").write_text(first.config_as_run())
+    config = load_config(first.folder / "config.yaml")
+    again = Experiment.laid_out(config, first.folder, tmp_path)
+    assert [cell.key for cell in again.plan.cells] == [cell.key for cell in first.plan.cells]
+
+
+def test_another_study_of_the_same_name_is_noticed(tmp_path):
+    first = make_experiment(tmp_path)
+    assert first.replaces() == []
+    first.folder.mkdir()
+    (first.folder / "config.yaml").write_text(first.config_as_run())
+    assert make_experiment(tmp_path, datasets=["wine:sample=60"], machines="ovO").replaces() == []
+    assert make_experiment(tmp_path, datasets=["glass"]).replaces() == ["iris", "wine"]
+    (first.folder / "config.yaml").write_text("[")
+    assert first.replaces() == []

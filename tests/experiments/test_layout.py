@@ -31,6 +31,12 @@ def test_replicates_and_data_sets_and_machines_multiply():
     assert [cell.replicate for cell in laid.cells] == [r for r in range(4) for _ in range(6)]
 
 
+def test_rows_that_differ_in_their_grids_alone_say_which_is_which():
+    wide = {"name": "oneLSM", "grid": {"sigma": "2^0..2^2"}}
+    rows = plan_of(machines=["oneLSM", wide, "oneLSM:kernel=laplace,sigma=1+2", "ovO:sigma=1+2"]).rows
+    assert [row.options for row in rows] == ["", "sigma=2^0..2^2", "kernel=laplace", ""]
+
+
 def test_a_linear_kernel_has_no_width_to_tune():
     cell = plan_of(machines="oneLSM:kernel=linear").cells[0]
     assert list(cell.grid) == ["gamma"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,18 @@ def test_a_long_value_is_not_repeated_in_full():
     with pytest.raises(McLsError, match="String should have at most 200 characters") as caught:
         parse(f"datasets: {'x' * 9000}\nmachines: oneLSM\n")
     assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("name: lab\ndatasets: iris\nmachines: mine\n", "one of a plug-in is known with --plugin FILE.py"),
+        (BASE + "name: lab\nmetric: mine\n", "one of a plug-in is known with --plugin FILE.py"),
+        ("datasets: iris\nmachines: oneLSM\n", "the file's name stands for a 'name' that is not given"),
+        ("name: lab\ndatasets: t.xlsx\nmachines: oneLSM\n", "a table of your own is given as {path: FILE.csv}"),
+        ("suite: [a.yaml]\n", "lists configs, which are run together by: mcls run 'my study.yaml'"),
+    ],
+)
+def test_what_is_wrong_says_what_to_do(text, message):
+    with pytest.raises(McLsError, match=re.escape(message)):
+        parse_config(text, Path("my study.yaml"))

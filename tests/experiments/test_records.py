@@ -162,3 +162,30 @@ def test_another_cell_and_a_later_format_are_told_apart(record):
 def test_what_is_not_a_cell_is_refused(raw):
     with pytest.raises(ValueError):
         decode(raw, "0" * 24)
+
+
+def test_any_number_of_repetitions_is_a_result(tmp_path):
+    experiment = make_experiment(
+        tmp_path,
+        protocol="nested-folds",
+        repeats=3,
+        replicates=1,
+        machines=["oneLSM"],
+        datasets=["iris:sample=60"],
+    )
+    assert experiment.run().ok
+    (cell,) = experiment.plan.cells
+    assert len(experiment.store.result(cell)["result"]["errors"]) == 3
+    assert not experiment.store.damaged
+
+
+def test_halves_are_two(tmp_path):
+    experiment = make_experiment(
+        tmp_path, protocol="5x2cv", folds=None, replicates=None, machines=["oneLSM"], datasets=["iris:sample=60"]
+    )
+    cell = experiment.plan.cells[0]
+    record = compute(cell)
+    assert decode(encode(record), cell.key) == record
+    record["result"]["errors"].append(0.1)
+    with pytest.raises(ValueError, match=r"result\.errors"):
+        decode(encode(record), cell.key)

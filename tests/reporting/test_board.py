@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from mcls.errors import McLsError
 from mcls.evaluation.resampling_tests import corrected_ttest, holm
+from mcls.experiments.stored import compare_stored
 from mcls.reporting.board import find_board
 from mcls.reporting.board_tables import board_tables
 from mcls.reporting.render import to_latex
@@ -78,3 +80,41 @@ def test_latex_holds_nothing_that_plain_latex_cannot_set(board):
     for begin in ("longtable",):
         assert text.count(rf"\begin{{{begin}}}") == text.count(rf"\end{{{begin}}}") > 3
     assert text.count("{") == text.count("}")
+
+
+def test_what_runs_the_missing_cells_can_be_pasted(results, tmp_path):
+    shutil.copytree(results, tmp_path / "my results")
+    board = find_board(Studies(tmp_path / "my results"), "lab")
+    place = tmp_path / "my results"
+    assert shlex.split(board.command) == ["mcls", "run", str(place / "lab" / "config.yaml"), "--out", str(place)]
+
+
+@pytest.mark.parametrize(
+    "text, label",
+    [
+        ("ovo", "ovO"),
+        ("voLSSVM, pm1", "voLSSVM, pm1"),
+        ("voLSSVM:labelbook=alignment", "voLSSVM, alignment"),
+        ("oneLSM:labelbook=indicators", "oneLSM"),
+    ],
+)
+def test_machines_are_named_as_in_a_table_or_a_config(board, text, label):
+    assert board.machine(text) == label
+
+
+def test_what_is_known_can_be_typed(board):
+    with pytest.raises(McLsError, match="known: oneLSM, ovO, voLSSVM:labelbook=pm1, voLSSVM:labelbook=alignment"):
+        board.machine("voLSSVM")
+
+
+def test_a_damaged_plan_is_told_and_a_path_to_the_config_as_run_is_the_experiment(results, tmp_path):
+    shutil.copytree(results, tmp_path / "results")
+    config = tmp_path / "results" / "lab" / "config.yaml"
+    assert find_board(Studies(tmp_path / "results"), str(config)).name == "lab"
+    config.write_text(config.read_text().replace("oneLSM", "ofAPlugin"))  # which tables do not need
+    assert "oneLSM" in find_board(Studies(tmp_path / "results"), str(config)).machines
+    (config.parent / "plan.json").write_text("{")
+    with pytest.raises(McLsError, match=r"plan\.json is damaged, or of a later version"):
+        find_board(Studies(tmp_path / "results"), "lab")
+    with pytest.raises(McLsError, match=r"plan\.json is damaged, or of a later version of mcls: run its config"):
+        compare_stored(config.parent)

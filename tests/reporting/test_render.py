@@ -154,3 +154,16 @@ def test_columns_are_aligned_by_the_width_of_their_letters():
         "",
         "",
     ]
+
+
+def test_names_are_no_html_in_markdown():
+    table = make("t", "about <b>x</b>", ["data set", "<i>"], [[words("1"), words("a <script> | b")]])
+    assert not re.search("<[a-z]", to_markdown(table))
+    assert "&lt;script> \\| b" in to_markdown(table)
+
+
+def test_latex_knows_greek_and_rows_that_begin_with_a_bracket():
+    rows = [[words("[a] β-ω"), number(1.0)], [words("*b Ω"), number(2.0)]]
+    text = to_latex(make("t", "t", ["data set", "x"], rows))
+    assert "\n{}[a] $\\beta$-$\\omega$ & 1.00" in text
+    assert "\n{}*b $\\Omega$ & 2.00" in text

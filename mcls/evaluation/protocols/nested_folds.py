@@ -250,5 +250,6 @@ nested_folds = register(
         _judge,
         settings={"folds": 10, "repeats": 1},
         seed_group="folds",
+        words="stratified {folds}-fold cross-validation, the parameters of each fold chosen by the other folds",
     )
 )

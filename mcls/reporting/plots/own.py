@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from mcls.errors import McLsError, unknown_name
 from mcls.evaluation.resampling_tests import corrected_ttest
-from mcls.reporting.board import ALPHA, Board, share_tested
+from mcls.reporting.board import ALPHA, Board
 from mcls.reporting.plots.confusion import confusion_figure
 from mcls.reporting.plots.errors import Pairs, bars_figure, own_error_bars
 from mcls.reporting.plots.heatmap import choices, heatmap
@@ -38,6 +38,8 @@ CAPTIONS = {
 KINDS = tuple(CAPTIONS)
 #: Kinds that one picture of the whole shows; the others have one per data set or machine, and a selection.
 _WHOLE = ("errors", "ranks", "intervals")
+#: Kinds that show every machine together, those with all their cells.
+_OF_COMPLETE = ("errors", "ranks", "intervals", "confusion")
 Drawn = Iterator[
     tuple[str, "Figure | McLsError"]
 ]  # the end of the file's name, and the figure or why there is none
@@ -76,17 +78,25 @@ def draw_own(
     }
     drawn: dict[str, list[Path]] = {}
     reasons: list[McLsError] = []
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(
+        {**STYLE, "text.parse_math": False}
+    ):  # names of data sets and classes may hold dollar signs
         for ending, figure in makers[kind]():
             if isinstance(figure, McLsError):
                 reasons.append(figure)
                 continue
-            stem = re.sub(r"[^A-Za-z0-9._]+", "-", f"{board.name}-{kind}{ending}").strip("-")
+            stem = re.sub(r"(?:[^\w.]|_)+", "-", f"{board.name}-{kind}{ending}").strip("-")
+            if stem in drawn:  # of two names that differ in signs alone
+                stem = f"{stem}-{len(drawn)}"
             drawn[stem] = save(figure, board.out / "figures", stem)
     if not drawn:
         raise reasons[0]
     for reason in reasons:
         tell(f"not drawn: {reason}")
+    if kind in _OF_COMPLETE:
+        for (name, label), row in board.rows.items():
+            if not row.complete and dataset in (None, name) and (machine is None or _is(row, machine)):
+                tell(f"left out: {label} on {name}: {row.line.state}; to run what is missing: {board.command}")
     return drawn
 
 
@@ -108,9 +118,11 @@ def _intervals(board: Board) -> Figure | McLsError:
     }
     meaning = "error in percent: mean, and 95 % interval that allows for overlapping training rows"
     figure = bars_figure(board.machines, board.machines, panels, meaning)
-    return figure or McLsError(
-        f"{board.name}: no row has all its cells and the errors of their splits; to run them: {board.command}"
-    )
+    if figure is None and any(row.complete for row in board.rows.values()):
+        return McLsError(
+            f"{board.name}: an interval needs two or more splits, and every row has one: more 'replicates'"
+        )
+    return figure or McLsError(f"{board.name}: no row has all its cells; to run them: {board.command}")
 
 
 def _interval(board: Board, dataset: str, machine: str) -> tuple[float, float, float] | None:
@@ -118,7 +130,7 @@ def _interval(board: Board, dataset: str, machine: str) -> tuple[float, float, f
     splits = row.split_values("error") if row is not None else None
     if row is None or splits is None or splits.size < 2:
         return None
-    found = corrected_ttest(splits.ravel(), np.zeros(splits.size), share_tested(row, splits))
+    found = corrected_ttest(splits.ravel(), np.zeros(splits.size), row.share_tested)
     return 100 * max(found.low, 0.0), 100 * found.difference, 100 * min(found.high, 1.0)
 
 
