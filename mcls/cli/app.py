@@ -115,9 +115,18 @@ def _main(args: list[str] | None) -> None:
     except Exception as error:
         if debug:
             raise
+        if _was_interrupt(error):
+            echo("mcls: interrupted", err=True)
+            raise SystemExit(130) from None
         text = _one_line(error) or type(error).__name__
         echo(f"mcls: {text} ({type(error).__name__}; --debug shows where)", err=True)
         raise SystemExit(1) from None
+
+
+def _was_interrupt(error: Exception) -> bool:
+    """Whether an error is what a library made of Ctrl-C: pydantic's, of one that comes while a model is declared."""
+    made = type(error).__name__ == "SchemaError" and KeyboardInterrupt.__name__ in str(error)
+    return made or isinstance(error.__cause__, KeyboardInterrupt)
 
 
 def _without_plugins(argv: list[str]) -> tuple[list[str], list[str]]:

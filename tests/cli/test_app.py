@@ -5,6 +5,7 @@ import sys
 
 import pytest
 import typer.main
+from pydantic_core import SchemaError
 
 from mcls.cli.app import app, main
 
@@ -107,3 +108,14 @@ def test_a_command_without_its_subcommand_shows_the_help(capsys):
 
 def test_debug_shows_the_traceback():
     assert b"Traceback" in piped("--debug", "machines", "oneLMS").stderr
+
+
+def test_an_interrupt_that_pydantic_wraps_is_an_interrupt(capsys, monkeypatch):
+    def declares(*args, **kwargs):
+        raise SchemaError('Error building "default" validator: KeyboardInterrupt:')  # as pydantic-core tells it
+
+    monkeypatch.setattr("mcls.cli.app.app", declares)
+    with pytest.raises(SystemExit) as ended:
+        main(["machines"])
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "mcls: interrupted\n"
