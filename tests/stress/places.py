@@ -41,10 +41,14 @@ class Place:
         return self.root / "logs"
 
     def environment(self) -> dict[str, str]:
-        """Variables for a command here: its own home, no way out to the network, one thread."""
+        """Variables for a command here: its own home, no way out to the network, one thread.
+
+        What tells BLAS which processor there is stays: other routines decide ties in another way.
+        """
         keep = ("PATH", "LANG", "LC_ALL", "VIRTUAL_ENV", "PYTHONPATH", "LD_LIBRARY_PATH")
+        blas = ("OPENBLAS_", "MKL_", "BLIS_")
         return {
-            **{name: os.environ[name] for name in keep if name in os.environ},
+            **{name: value for name, value in os.environ.items() if name in keep or name.startswith(blas)},
             "HOME": str(self.root / "home"),
             "MCLS_CACHE": str(self.root / "cache"),
             "MPLCONFIGDIR": str(self.root / "home"),
