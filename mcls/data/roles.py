@@ -59,7 +59,7 @@ def check_groups(groups: Any, n: int, what: str = "the groups") -> Array:
     values = np.asarray(groups)
     if values.shape != (n,):
         raise McLsError(f"{what} must be one value for each of the {n} rows; got the shape {values.shape}")
-    may_miss = values.dtype.kind in "fO"
+    may_miss = values.dtype.kind in ("f", "O")
     if may_miss and (gaps := [i for i, value in enumerate(values.tolist()) if is_gap(value)]):
         raise McLsError(f"{what} must be one value for each of the {n} rows; that of row {gaps[0]} is missing")
     names, codes = np.unique(values, return_inverse=True)
