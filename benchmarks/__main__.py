@@ -46,6 +46,7 @@ BENCHMARKS: dict[str, Callable[[], Iterator[Row]]] = {
     "fit": fit.fit_against_grid_search,
     "costs": scale.costs,
     "certified": scale.certified,
+    "certified-all": scale.certified_all,
     "landmarks": scale.landmarks,
     "fit-many": many_rows.fit_many,
     "peers": many_rows.peers,
