@@ -36,7 +36,7 @@ def paint_regions(ax: Any, machine: Any, raw: np.ndarray, scaled: np.ndarray) ->
         origin="lower",
         extent=(low[0], high[0], low[1], high[1]),
         aspect="auto",
-        cmap=ListedColormap(COLOURS[:ell]),
+        cmap=ListedColormap(list(COLOURS[:ell])),  # old versions take two in a tuple for a colour and its alpha
         vmin=-0.5,
         vmax=ell - 0.5,
         alpha=0.25,
