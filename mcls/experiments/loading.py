@@ -40,7 +40,9 @@ def find_config(text: str) -> Path:
     if path.name == text and not path.suffix:
         raise unknown_name("config", text, shipped)
     hint = ""
-    if path.parent.is_dir() and (mine := nearest(path.name, sorted(p.name for p in path.parent.glob("*.y*ml")))):
+    if os.path.isdir(path.parent) and (
+        mine := nearest(path.name, sorted(p.name for p in path.parent.glob("*.y*ml")))
+    ):
         hint = f"; did you mean {path.parent / mine}?"
     elif path.stem in shipped:
         hint = f"; mcls ships one of that name: mcls run {path.stem}"

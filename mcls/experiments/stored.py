@@ -7,6 +7,7 @@ cells beside those of its protocol (``nested:``), the honest ones are compared.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -76,7 +77,7 @@ class StoredComparison:
 def compare_stored(folder: Path, machines: Sequence[str] = (), **settings: Any) -> StoredComparison:
     """Compare the machines of an experiment, all or some of them, from the folder of its results."""
     plan = Plan.read(folder / "plan.json")
-    if plan is None and (folder / "plan.json").is_file():
+    if plan is None and os.path.isfile(folder / "plan.json"):
         raise McLsError(f"{folder / 'plan.json'} is damaged, or of a later version of mcls: run its config again")
     if plan is None:
         raise McLsError(f"{folder} holds no plan.json: give the folder of an experiment, such as results/iris")

@@ -35,7 +35,7 @@ def read_suite(path: Path) -> Suite | None:
 
     A mistake in a file that is a suite is told with its name; any other file is left to the reader of configs.
     """
-    if path.is_dir() and path.name:
+    if os.path.isdir(path) and path.name:
         apart = (SUITE_FILE, CONFIG_FILE)
         files = sorted(file for file in path.glob("*.y*ml") if file.name not in apart and _fields(file) is None)
         # The name of a folder becomes one of results, as that of a file that lists configs does.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,8 +55,9 @@ def verify(folder: Path, repair: bool = False) -> Verdict:
 
 def _stores(folder: Path) -> Iterator[Store]:
     found = [folder] if folder.name == "cells" else []
-    found += sorted(path for path in folder.rglob("cells") if path.is_dir())
-    if not folder.is_dir() or not found:
+    is_folder = os.path.isdir(folder)
+    found += sorted(path for path in folder.rglob("cells") if path.is_dir()) if is_folder else []
+    if not is_folder or not found:
         raise McLsError(f"there are no cells in {folder}; give a folder of results, such as results")
     yield from map(Store, found)
 

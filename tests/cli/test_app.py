@@ -110,6 +110,17 @@ def test_debug_shows_the_traceback():
     assert b"Traceback" in piped("--debug", "machines", "oneLMS").stderr
 
 
+@pytest.mark.parametrize(
+    "command", ["run", "validate", "tables", "report", "plot ranks", "store verify", "compare oneLSM ovA --from"]
+)
+def test_a_name_longer_than_any_file_has_is_a_mistake_like_another(command, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        main([*command.split(), "x" * 400])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("mcls: ")
+
+
 def test_an_interrupt_that_pydantic_wraps_is_an_interrupt(capsys, monkeypatch):
     def declares(*args, **kwargs):
         raise SchemaError('Error building "default" validator: KeyboardInterrupt:')  # as pydantic-core tells it
